@@ -12,7 +12,7 @@ describe("sub-ledgers", () => {
   it("rank as the default learner where there is one, and better together than each alone", async () => {
     const { split, retrieval } = await prepare("banking77");
     const world = worldOf({ set: "banking77", scenario: "main", seed: 1 }, split);
-    const short = { ...world, stream: world.stream.slice(0, 300) };
+    const short = { ...world, stream: world.stream.slice(0, 300), heldOut: world.heldOut.slice(0, 40) };
     const trial = (learner: unknown): ReturnType<typeof runTrial> =>
       runTrial(short, retrieval, () => engineArm(short, { learner: () => learner as never }));
     const one = await trial(oar());

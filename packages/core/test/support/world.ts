@@ -53,6 +53,7 @@ export class World {
   /** Directions, one per need. */
   readonly #needs: readonly (readonly number[])[];
   readonly #memories: readonly Memory[];
+  readonly #byId: ReadonlyMap<string, Memory>;
   readonly #heldOut: readonly Request[];
 
   constructor(options: WorldOptions) {
@@ -69,6 +70,7 @@ export class World {
         return { id: `need ${n}, memory ${i}`, need: n, quality, embedding: this.#near(need, 0.12) };
       }),
     );
+    this.#byId = new Map(this.#memories.map((memory) => [memory.id, memory]));
     this.#heldOut = Array.from({ length: 400 }, (_, i) => this.#request(i % needs));
   }
 
@@ -107,7 +109,7 @@ export class World {
   }
 
   #find(items: readonly { readonly id: string }[]): Memory[] {
-    return items.map(({ id }) => this.#memories.find((memory) => memory.id === id) as Memory);
+    return items.map(({ id }) => this.#byId.get(id) as Memory);
   }
 
   #near(direction: readonly number[], noise: number): number[] {
@@ -119,10 +121,11 @@ export class World {
   #request(need: number): Request {
     const vector = this.#near(this.#needs[need] as readonly number[], 0.12);
     const candidates = this.#memories
-      .map(({ id, embedding }) => ({
-        id,
-        similarity: embedding.reduce((sum, value, d) => sum + value * (vector[d] as number), 0),
-      }))
+      .map(({ id, embedding }) => {
+        let similarity = 0;
+        for (let d = 0; d < DIMS; d++) similarity += (embedding[d] as number) * (vector[d] as number);
+        return { id, similarity };
+      })
       .sort((a, b) => b.similarity - a.similarity)
       .slice(0, FETCHED);
     return { need, vector, candidates };
