@@ -5,7 +5,7 @@ import { testEngine } from "./support/test-engine.js";
 import { World } from "./support/world.js";
 
 const SEEDS = [1, 2];
-const RUNS = 1_200;
+const RUNS = 800;
 
 /** Gain in success on held-out requests, mean over the seeds. */
 async function gain(lying: number, verified: number, trust: "off" | "audited", runs: number = RUNS): Promise<number> {

@@ -103,7 +103,7 @@ export function testLearner(
   const create = createLearner as () => Learner;
   testRanking(name, create);
   // The default gets the most runs; the others share its code path.
-  testReplay(name, create, name === "oar" ? 200 : 40);
+  testReplay(name, create, name === "oar" ? 200 : 20);
   describe(name, () => {
     it("leaves the host's order to an unknown collection", async () => {
       const { engine } = await lived(create(), stream(1, 20));
@@ -351,7 +351,7 @@ export function testLearner(
         for (const seed of [1, 2]) {
           const world = new World({ seed });
           const { engine } = testEngine({ learner: create() });
-          await world.live(engine, 700);
+          await world.live(engine, 400);
           const { learned, similarity } = await world.evaluate(engine);
           gain += (learned - similarity) / 2;
         }
