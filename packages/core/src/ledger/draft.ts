@@ -91,8 +91,13 @@ export class Draft<Shared, Memory> {
     const refs: StateRef[] = [];
     for (const { collection, items } of exposures) {
       const scope = memoryScope(collection);
+      const known = this.records.memories.get(collection);
       refs.push(sharedRef(collection));
-      for (const { id } of items) refs.push({ scope, id });
+      for (const { id } of items) {
+        const record = known?.get(id);
+        if (record) this.loadedMemories.set(record, { scope, id });
+        else refs.push({ scope, id });
+      }
     }
     return this.load(refs);
   }
@@ -177,7 +182,7 @@ export class Draft<Shared, Memory> {
 
   writes(): StateWrite[] {
     for (const [id, record] of this.#keptEpisodes) this.write(episodeRef(id), encodeEpisode(record));
-    for (const [record, { scope, id }] of this.loadedMemories) this.#count(collectionOf(scope) as string, id, record);
+    for (const [record, ref] of this.loadedMemories) this.#count(ref, record);
     this.writeRecords();
     return this.#writes;
   }
@@ -188,8 +193,10 @@ export class Draft<Shared, Memory> {
   }
 
   /** Counts a memory in its collection, and lists it in the band of its utility. */
-  #count(collection: string, id: string, record: MemoryRecord<Memory>): void {
+  #count({ scope, id }: StateRef, record: MemoryRecord<Memory>): void {
     const isShown = record.shown > 0;
+    if (isShown === record.wasShown && record.isAsStored) return;
+    const collection = collectionOf(scope) as string;
     if (isShown !== record.wasShown) this.shared(collection).memories += isShown ? 1 : -1;
     if (record.isAsStored) return;
     const { band: before, learned } = record;

@@ -239,6 +239,7 @@ function* keepLabels<Shared, Memory>(
   { collection, candidates, shown }: RecordedExposure,
 ): Loading {
   const labelled = shown.filter(({ label }) => label !== "");
+  if (labelled.length === 0) return;
   const refs = labelled.map(({ candidate }) => labelRef(collection, (candidates[candidate] as { id: string }).id));
   yield* draft.load(refs);
   refs.forEach((ref, i) => {
