@@ -45,7 +45,7 @@ const onOldest = (peers: string, tests: readonly string[]): TestProjectConfigura
 });
 
 /** Small files that take long: with few files left, a core would be idle while one of them runs. */
-const LONG = /(e2e|conformance|snippets|dashboard-states)\.test\.ts$/;
+const LONG = /(e2e|sim|conformance|snippets|cluster|dashboard-states)\.test\.ts$/;
 
 /** By itself Vitest starts the largest files first, until it knows how long each of them takes. */
 class LongFirst extends BaseSequencer {

@@ -9,9 +9,9 @@ import { follow } from "./promotion.js";
 import { rewritingPool, withoutWaiting } from "./rewriting-pool.js";
 import { REPEATED, survivalOf, Writers } from "./writers.js";
 
-const WORKER_KILLS = { quick: 2, full: 60 } as const;
+const WORKER_KILLS = { quick: 1, full: 60 } as const;
 const COORDINATOR_KILLS = { quick: 1, full: 20 } as const;
-const MOVES = { quick: 2, full: 20 } as const;
+const MOVES = { quick: 1, full: 20 } as const;
 const REBALANCES = { quick: 1, full: 6 } as const;
 const FAILOVERS = { quick: 0, full: 5 } as const;
 /** Codes of calls that are repeated: a statement may also wait for another node until its timeout. */
