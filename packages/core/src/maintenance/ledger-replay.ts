@@ -27,7 +27,7 @@ const PAGE = 100;
 const { setImmediate: afterThisTurn = setTimeout } = globalThis as { setImmediate?: (call: () => void) => unknown };
 const nextTurn = (): Promise<void> => new Promise((resolve) => void afterThisTurn(resolve));
 
-/** Records that stay decoded at once: some ten megabytes, or one page more. */
+/** Records that stay decoded at once, and one page more: some tens of megabytes. */
 const KEPT = 16_384;
 
 /** A fold of entries in memory, from nothing or from a checkpoint. */
