@@ -26,7 +26,7 @@ export function penalty(logit: number, age: number): number {
   return logit * Math.exp(-age / OAR.forgiveness);
 }
 
-/** Share of a context's logit that counts after `n` runs: `n / (n + 2)`. */
+/** Share of a context's logit that counts after `n` runs: `n / (n + 1)`. */
 export function contextShare(evidence: number): number {
   return evidence / (evidence + OAR.contextEvidence);
 }

@@ -65,7 +65,7 @@ class Reference implements ReferenceModel {
         const forgiven = Math.exp(-(this.#runs - last) / 3000);
         const others = candidates.flatMap((other, j) => {
           const known = this.#of(other.id);
-          const weight = ((relative[j] as number) ** 2 * known.n) / (known.n + 2);
+          const weight = ((relative[j] as number) ** 2 * known.n) / (known.n + 1);
           return j === i ? [] : [{ weight, y: dot(known.v, z) }];
         });
         const level =
@@ -74,7 +74,7 @@ class Reference implements ReferenceModel {
         const y = dot(v, z);
         const sameSign = y * level > 0;
         const beyond = sameSign ? Math.sign(y) * Math.max(0, Math.abs(y) - Math.abs(level)) : y;
-        const x = (n / (n + 2)) * beyond;
+        const x = (n / (n + 1)) * beyond;
         const context = x > 0 ? (x * x) / Math.sqrt(dot(v, v)) / 0.6 : forgiven * x;
         const shift = 2.2 * (R * (rho > 0 ? rho : forgiven * rho) + C * context);
         const untried = Math.max(0, most - n) / ((most + 1) * (1 + n / 5));
@@ -217,27 +217,27 @@ describe("oar@2", () => {
     const { evidence, reputation, information, lastRun, vector } = known.state;
     const rounded = (values: readonly number[]): number[] => values.map((value) => Number(value.toFixed(5)));
     expect(scores).toEqual([
-      [19, "m17", 0.692438, "m35", 0.67935],
-      [39, "m3", 0.784125, "m24", 0.727359],
-      [59, "m30", 0.758735, "m21", 0.707859],
-      [79, "m34", 0.697244, "m7", 0.678489],
-      [99, "m3", 0.91105, "m16", 0.724833],
-      [119, "m5", 0.814799, "m8", 0.746882],
+      [19, "m17", 0.714217, "m35", 0.681419],
+      [39, "m3", 0.856371, "m24", 0.723604],
+      [59, "m21", 0.917851, "m36", 0.711072],
+      [79, "m35", 0.820069, "m34", 0.757295],
+      [99, "m3", 0.939289, "m25", 0.913895],
+      [119, "m38", 0.886595, "m31", 0.735599],
     ]);
-    expect(rounded([bias, steps, lessons, votedRuns])).toEqual([-0.55564, 124, 120, 42]);
+    expect(rounded([bias, steps, lessons, votedRuns])).toEqual([-0.58808, 124, 120, 42]);
     expect(rounded([predicted, reputations, both, gateDenominator, reputationSurprise, gateNumerator])).toEqual([
-      2.0083, 0.01223, 0.09849, 1.70047, -0.03531, 0.01875,
+      2.21385, 0.01716, 0.13231, 1.81962, -0.07359, 0.13859,
     ]);
     expect([known.id, ...rounded([evidence, reputation, information, lastRun, ...vector.slice(0, 4)])]).toEqual([
-      "m21",
-      19.59909,
-      -0.07509,
-      3.49427,
-      117,
-      0.0321,
-      -0.0808,
-      0.28121,
-      0.11892,
+      "m12",
+      21.64595,
+      -0.00195,
+      3.85756,
+      119,
+      -0.01689,
+      0.47495,
+      -0.01241,
+      -0.15563,
     ]);
   });
 });

@@ -43,7 +43,7 @@ export const boostCap = 0.8;
 /** Cosine of request and memory at which a boost counts in full. Range 0.3..0.7. */
 export const boostCosine = 0.6;
 /** Evidence at which half of a context's logit counts. Range 0..5: more is safer and starts more slowly. Unit: runs. */
-export const contextEvidence = 2;
+export const contextEvidence = 1;
 /** Prior evidence that the level of a request is 0. Range 0.1..2. Unit: well-known memories at the top of the list. */
 export const levelPrior = 0.2;
 /** Runs after which a penalty on a memory that was not shown again has fallen by a factor e. Range 1500..10000. */
@@ -86,6 +86,10 @@ export const advantagePrior = 1;
 export const worthWindow = 60;
 /** Least slope at which learning is worth its noise. Range 0.1..0.4. */
 export const leastWorth = 0.2;
+/** Slope at which learning has its full influence. Range 0.3..0.8: more is safer, and gains less where outcomes are noisy. */
+export const fullWorth = 0.5;
+/** Least influence: learned orders go on to differ, so that their worth can be found again. */
+export const leastInfluence = 0.2;
 /** Runs before the first control. Range 50..300: learned and host's orders hardly differ before. */
 export const controlFrom = 100;
 /** Shares of control runs. The last leaves a tenth of the runs to the learned order, so that its worth can be found again. */

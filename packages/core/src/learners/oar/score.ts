@@ -18,7 +18,7 @@ const FIRST = sharedCodec.empty();
  * Similarity plus the model's logit of each memory for this request, gated, bounded and scaled by the collection's spread (σ' is its
  * ratio to the reference spread), plus the bonus of memories that are tried less than others.
  *
- *     y_m = v_m · z                              c_m = n_m / (n_m + 2)
+ *     y_m = v_m · z                              c_m = n_m / (n_m + 1)
  *     level_m = Σ rel² c y / (Σ rel² c + 0.2)    over the other candidates: what the request itself explains
  *     x_m = c_m · beyondLevel(y_m, level_m)      worth(x) = boost(x) or penalty(x),  worth(ρ) = ρ or penalty(ρ)
  *     score = similarity + σ' (clamp(2.2 (R worth(ρ) + C worth(x)), −1, +0.8) + G · freshness)

@@ -1,10 +1,10 @@
 import { relevanceWeights } from "../../credit/relevance.js";
-import { sigmoid } from "../../scoring/bounds.js";
+import { clamp, sigmoid } from "../../scoring/bounds.js";
 import { normalBelow } from "../../scoring/normal.js";
 import { bestFirst } from "../../scoring/order.js";
 import type { Control } from "../learner.js";
 import * as OAR from "./parameters.js";
-import { slopesOf } from "./regression.js";
+import { type Slope, slopesOf } from "./regression.js";
 import type { OarShared } from "./state.js";
 
 /** A run's part of the regression of surprises on the advantages of learned orders, apart for both orders. */
@@ -50,21 +50,34 @@ export function advantageOf(
 }
 
 /**
- * Share of episodes that should show the host's order: the probability that learning is worth too little, by Thompson's rule (1933).
+ * The share β of its expected advantage that learning gains.
  *
  * In runs whose order was drawn by chance, surprises are regressed on A and on T, which is A where the learned order was shown and 0
  * where the host's was. The slope of A says how far an advantage marks easy requests; the slope β of T, how much of it learning gains.
  *
  *     e = γ A + β T          prior γ ~ N(0, 0.2 / 1),  β ~ N(1, 0.2 / 0.3),  variance of e 0.2
- *     share = Φ((0.2 − β) / its standard error), rounded to one of {@link OAR.controlShares}; 0 in the first 100 runs
  */
-export function hostShareOf({ lessons, heldSquares, heldProducts, squares, products }: OarShared): number {
-  if (lessons < OAR.controlFrom) return 0;
+function worthOf({ heldSquares, heldProducts, squares, products }: OarShared): Slope {
   const a11 = heldSquares + squares + OAR.advantagePrior;
   const a22 = squares + OAR.worthPrior;
   const h1 = heldProducts + products;
   const h2 = products + OAR.worthPrior * OAR.worthSlope;
-  const [, worth] = slopesOf(a11, squares, a22, h1, h2);
+  return slopesOf(a11, squares, a22, h1, h2)[1];
+}
+
+/** Influence of what was learned on the order: `clamp(β / 0.5, 0.2, 1)`. */
+export function influenceOf(shared: OarShared): number {
+  return clamp(worthOf(shared).value / OAR.fullWorth, OAR.leastInfluence, 1);
+}
+
+/**
+ * Share of episodes that should show the host's order: the probability that learning is worth too little, by Thompson's rule (1933).
+ *
+ *     share = Φ((0.2 − β) / its standard error), rounded to one of {@link OAR.controlShares}; 0 in the first 100 runs
+ */
+export function hostShareOf(shared: OarShared): number {
+  if (shared.lessons < OAR.controlFrom) return 0;
+  const worth = worthOf(shared);
   const share = normalBelow((OAR.leastWorth - worth.value) / worth.error);
   return OAR.controlShares.reduce((near, next) => (Math.abs(next - share) < Math.abs(near - share) ? next : near));
 }
