@@ -38,12 +38,18 @@ describe("the shares of groups", () => {
     );
   });
 
-  it("fall by e^0.8 for each standard deviation below the best", () => {
-    const [best, other] = sharesOf([
+  it("are votes of all candidates, e^0.6 times as heavy for each standard deviation", () => {
+    const shares = sharesOf([
       { similarity: 1, group: 0 },
-      { similarity: -1, group: 1 },
-    ]) as [number, number];
+      { similarity: -1, group: 0 },
+      { similarity: 1, group: 1 },
+      { similarity: -1, group: 2 },
+    ]);
     // The spread of 1 and −1 is 1.
-    expect(best / other).toBeCloseTo(Math.exp(1.6), 9);
+    const low = Math.exp(-1.2);
+    const all = 2 + 2 * low;
+    [(1 + low) / all, (1 + low) / all, 1 / all, low / all].forEach((share, i) => {
+      expect(shares[i]).toBeCloseTo(share, 12);
+    });
   });
 });

@@ -1,13 +1,13 @@
 import { spread } from "./spread.js";
 
-/** Sharpness of the shares: similarities name the group of a request less surely than they order its candidates. Range 0.5..1.5. */
-const SHARPNESS = 0.8;
+/** Sharpness of the shares: similarities name the group of a request less surely than they order its candidates. Range 0.4..1. */
+const SHARPNESS = 0.6;
 
 /**
- * For each candidate, the probability that the request is about its group: a soft-max over the best similarity of each group, in units
- * of the request's own spread σ.
+ * For each candidate, the probability that the request is about its group: each candidate is a vote for its group, weighted by its
+ * similarity in units of the request's own spread σ.
  *
- *     share_g ∝ exp(0.8 max_{m in g} s_m / σ),  Σ_g share_g = 1          equal shares where nothing spreads
+ *     share_g ∝ Σ_{m in g} exp(0.6 s_m / σ),  Σ_g share_g = 1          shares by the number of candidates where nothing spreads
  *
  * Invariant to a·s + b with a > 0.
  *
@@ -16,12 +16,12 @@ const SHARPNESS = 0.8;
 export function groupShares(similarities: Float64Array, groups: Int32Array): Float64Array {
   const rate = SHARPNESS / (spread(similarities) || 1);
   const top = Math.max(...similarities);
-  const odds = new Map<number, number>();
-  groups.forEach((group, i) => {
-    const own = Math.exp(rate * ((similarities[i] as number) - top));
-    odds.set(group, Math.max(odds.get(group) ?? 0, own));
-  });
+  const votes = new Map<number, number>();
   let all = 0;
-  for (const own of odds.values()) all += own;
-  return Float64Array.from(groups, (group) => (odds.get(group) as number) / all);
+  groups.forEach((group, i) => {
+    const vote = Math.exp(rate * ((similarities[i] as number) - top));
+    votes.set(group, (votes.get(group) ?? 0) + vote);
+    all += vote;
+  });
+  return Float64Array.from(groups, (group) => (votes.get(group) as number) / all);
 }
