@@ -173,6 +173,21 @@ describe("repair", () => {
     await engine.close();
   });
 
+  it("builds again a state without bytes whose checksum is wrong", async () => {
+    const path = tempLedger();
+    await learnedLedger(path, 20);
+    // A band lists its memories by states of no bytes: only the checksum is left.
+    tamper(
+      path,
+      "UPDATE state SET value = x'00000000' WHERE rowid IN (SELECT rowid FROM state WHERE length(value) = 4 LIMIT 1)",
+    );
+    const engine = createEngine({ store: sqliteStore(path) });
+    const { ok, differing } = await verify(engine);
+    expect([ok, differing.length]).toEqual([false, 1]);
+    expect(await repair(engine)).toMatchObject({ rebuilt: [differing[0]?.namespace], after: { ok: true } });
+    await engine.close();
+  });
+
   it("builds again what a scope that is gone held, and leaves nothing of it behind", async () => {
     const path = tempLedger();
     await learnedLedger(path, 20);

@@ -8,9 +8,10 @@ import { decodeEpisode } from "../ledger/episode-record.js";
 import { SCOPES, textOfValue } from "../ledger/state-keys.js";
 import { stateAddress } from "../store/state-address.js";
 import type { CheckpointChange, StateRef, Store } from "../store/store.js";
+import { isSame } from "./differences.js";
 import { type Fold, LedgerReplay } from "./ledger-replay.js";
 import { PROGRESS, type Progress } from "./progress.js";
-import { isSame, settle, TAIL } from "./rebuild.js";
+import { settle, TAIL } from "./rebuild.js";
 import type { CompactionReport } from "./reports.js";
 
 /** Which part of a ledger to drop. */

@@ -1,5 +1,6 @@
 import { labelScope, SCOPES } from "../ledger/state-keys.js";
 import { scopesIn } from "../ledger/utility-bands.js";
+import { DAMAGED_STATE } from "../store/damaged.js";
 import { scanAll } from "../store/scan-all.js";
 import type { StateRef, Store } from "../store/store.js";
 import { sameBytes } from "../store/validate.js";
@@ -32,11 +33,16 @@ export async function differencesIn(
     for await (const page of scanAll(store, namespace, scope)) {
       for (const { id, value } of page) {
         const bytes = expected.get(id);
-        if (!bytes || !sameBytes(bytes, value)) differences.push({ scope, id });
+        if (!bytes || !isSame(value, bytes)) differences.push({ scope, id });
         expected.delete(id);
       }
     }
     for (const [id, bytes] of expected) if (bytes) differences.push({ scope, id });
   }
   return differences;
+}
+
+/** True if a state is stored as it was folded; a damaged one never is, whatever its bytes. */
+export function isSame(stored: Uint8Array | undefined, folded: Uint8Array | undefined): boolean {
+  return stored && folded ? stored !== DAMAGED_STATE && sameBytes(stored, folded) : stored === folded;
 }

@@ -3,8 +3,7 @@ import { QavrError } from "../errors/qavr-error.js";
 import { collectionOf, SCOPES } from "../ledger/state-keys.js";
 import { stateAddress } from "../store/state-address.js";
 import type { StateRef } from "../store/store.js";
-import { sameBytes } from "../store/validate.js";
-import { differencesIn } from "./differences.js";
+import { differencesIn, isSame } from "./differences.js";
 import type { Fold, LedgerReplay } from "./ledger-replay.js";
 
 /** How often a rebuild begins again because of writers: they spoilt states that it had mended, or took away the beginning. */
@@ -98,8 +97,4 @@ export async function settle(
 /** States that rankings read come first. */
 function urgency({ scope }: StateRef): number {
   return collectionOf(scope) !== undefined || scope === SCOPES.shared ? 0 : 1;
-}
-
-export function isSame(stored: Uint8Array | undefined, folded: Uint8Array | undefined): boolean {
-  return stored && folded ? sameBytes(stored, folded) : stored === folded;
 }
