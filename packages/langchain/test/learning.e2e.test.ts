@@ -62,9 +62,9 @@ describe("minWorth", () => {
     const vectors = await memoryVectorStore();
     await teach(memory, vectors, "scale", 20);
     const retrieve = (minWorth?: number): Promise<(string | undefined)[]> =>
-      memory.retriever(vectors, { k: 5, minWorth }).invoke(QUESTION).then(ids);
+      memory.retriever(vectors, { k: 6, minWorth }).invoke(QUESTION).then(ids);
     const all = await retrieve();
-    expect(all).toHaveLength(5);
+    expect(all).toHaveLength(6);
     expect(all).toContain("restart");
     expect(await retrieve(0.1)).toEqual(all.filter((id) => id !== "restart"));
     expect(await retrieve(100)).toEqual(all);
