@@ -42,7 +42,7 @@ export function silencePage(report: Report<SilenceResults>): string {
 Held-out success and tokens where [\`minWorth: 0.4\`](../reference/engine.md#what-is-left-out) leaves out memories that are not expected to help, and of lists that are one
 memory shorter, less those of lists that show all: five memories, three in the first two worlds.
 
-- **It costs** success where all memories are right: in sealtools and the last world.
+- **It costs** a little success where all memories are right, and saves little there.
 - **It saves nothing** until a memory of the list is known to help, and where learned effects are small, as on real outcomes.
 - **A shorter list does as well** on the sets with something to learn, and costs more in sealtools.
 
