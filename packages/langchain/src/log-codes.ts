@@ -19,9 +19,6 @@ export type OwnLogCode = keyof typeof OWN_CODES;
  */
 export const LANGCHAIN_LOG_CODES: typeof SHARED_LOG_CODES & typeof OWN_CODES = { ...SHARED_LOG_CODES, ...OWN_CODES };
 
-/** A stable identifier of one kind of log line. */
-export type LangChainLogCode = keyof typeof LANGCHAIN_LOG_CODES;
-
 /** Warnings about how a memory is wired up, by their code. */
 export const WIRING_WARNINGS: Readonly<Record<"NO_OUTCOME_TRACKING" | "NOTHING_TO_CHOOSE_FROM", string>> = {
   NO_OUTCOME_TRACKING:

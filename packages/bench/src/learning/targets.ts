@@ -180,7 +180,7 @@ export function meanGain(comparisons: Comparisons, row: string): number | undefi
  * A row's gain in success as a multiple of the published formula's: the mean over the learnable sets of each set's own multiple.
  * Undefined unless both were run on all of them, or where the formula gains nothing.
  */
-export function meanMultiple(comparisons: Comparisons, row: string): number | undefined {
+function meanMultiple(comparisons: Comparisons, row: string): number | undefined {
   const multiples = LEARNABLE_SETS.map((set) =>
     ratio(success(comparisons, row, set), success(comparisons, REFERENCE_ROW, set)),
   );

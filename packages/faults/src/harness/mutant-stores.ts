@@ -1,4 +1,3 @@
-import { DatabaseSync } from "node:sqlite";
 import type { Store } from "@qavr/core";
 import type { CommitReceipt } from "@qavr/core/store";
 
@@ -45,14 +44,6 @@ export function losingTheTail(inner: Store): Store {
 /** A store whose maintenance never comes so close to its writers that it may finish. */
 export function neverCatchingUp(inner: Store): Store {
   return { ...inner, atHead: async () => false };
-}
-
-/** From here on, every statement of this process's SQLite is a transaction of its own. */
-export function withoutSqliteTransactions(): void {
-  const { exec } = DatabaseSync.prototype;
-  DatabaseSync.prototype.exec = function execAlone(sql: string): void {
-    if (!/^(BEGIN|COMMIT|ROLLBACK)/.test(sql)) exec.call(this, sql);
-  };
 }
 
 /** A store that keeps namespaces apart by their lower-case names. */
