@@ -61,7 +61,7 @@ it("a namespace that grows again after everything was erased is not read whole f
   await use(schema, async (store) => {
     await store.commit("n", entries("before", LARGE), writeMany);
     await store.eraseNamespace("n");
-    // What the server does by itself a while later. Its files are empty then.
+    // The server does this by itself a while later, and empties its files.
     await server.pool.query(`vacuum analyze ${schema}.namespace, ${schema}.entry, ${schema}.state`);
     // The session keeps plans for tables without a page.
     for (let n = 0; n < 12; n++) await store.commit("n", entries(`small ${n}`, 1), writeMany);
