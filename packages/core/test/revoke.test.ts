@@ -308,8 +308,13 @@ describe("a revocation", () => {
     const writer = testEngine({ store: inner, prefix: "writer" }).engine;
     let writes = 2;
     let read = 0;
+    let scans = 0;
     const store: Store = {
       ...inner,
+      async scanStates(...call) {
+        if (call[1] === "episode") scans += 1;
+        return inner.scanStates(...call);
+      },
       async readEntries(...call) {
         const entries = await inner.readEntries(...call);
         read += entries.length;
@@ -326,6 +331,8 @@ describe("a revocation", () => {
     expect(report).toMatchObject({ outcomes: 3 });
     // Nine entries to find the memories; they and the revocation to fold. Those of the writer come with the lock.
     expect(read).toBe(19);
+    // One comparison finds what differs, the other that nothing does: not even the bands that the writer listed memories in.
+    expect(scans).toBe(2);
     expect(await told.engine.status()).toMatchObject({ outcomes: { user: 2 }, rebuildPending: false });
     expect(await replay(told.engine)).toMatchObject({ identical: true });
   });

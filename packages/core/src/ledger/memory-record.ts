@@ -20,6 +20,9 @@ const MAX_SHOWN = 0xff_ffff;
 /** … and confirmations up to here. */
 const MAX_CONFIRMED = 0xff;
 
+/** The band of utility that lists a memory, by the bytes of its record; 0 for none. */
+export const bandIn = (record: Uint8Array): number => record[BAND_AT] ?? 0;
+
 /**
  * The record of one memory: 56 bytes of the ledger, for every learner, then the learner's own bytes (none
  * before the memory taught), which are decoded when they are first asked for.

@@ -22,6 +22,8 @@ import { type Revocation, Revocations } from "./revocations.js";
 
 /** Entries that are folded at once: some ten milliseconds. */
 const PAGE = 100;
+/** Entries that are read at once. A call of a server costs more than 100 of them. */
+const READ = 5 * PAGE;
 
 // Bound when the module loads, so that tests with fake timers do not stop a fold. A timeout of 0 ms takes more than 1 ms, a tenth of a page.
 const { setImmediate: afterThisTurn = setTimeout } = globalThis as { setImmediate?: (call: () => void) => unknown };
@@ -169,10 +171,12 @@ export class LedgerReplay {
         continue;
       }
       if (await this.#learnOfRevocations(entries)) continue;
-      this.#take(fold, entries, before);
-      this.#progress?.(fold.entries - this.checkpoint, Math.max(this.#head, fold.entries) - this.checkpoint);
-      // Others have their turn between two pages.
-      await nextTurn();
+      for (let start = 0; start < entries.length; start += PAGE) {
+        this.#take(fold, entries.slice(start, start + PAGE), before);
+        this.#progress?.(fold.entries - this.checkpoint, Math.max(this.#head, fold.entries) - this.checkpoint);
+        // Others have their turn between two pages.
+        await nextTurn();
+      }
     }
   }
 
@@ -263,7 +267,7 @@ export class LedgerReplay {
     return new Fold(this.#learner, { seq, states: isReadable ? states : [] });
   }
 
-  async #read(after: number, limit: number = PAGE): Promise<readonly SequencedEntry[]> {
+  async #read(after: number, limit: number = READ): Promise<readonly SequencedEntry[]> {
     return this.#store.readEntries(this.#namespace, { after, limit });
   }
 }

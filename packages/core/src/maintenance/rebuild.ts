@@ -1,6 +1,8 @@
 import type { EngineParts } from "../engine/parts.js";
 import { QavrError } from "../errors/qavr-error.js";
+import { bandIn } from "../ledger/memory-record.js";
 import { collectionOf, SCOPES } from "../ledger/state-keys.js";
+import { bandScope } from "../ledger/utility-bands.js";
 import { stateAddress } from "../store/state-address.js";
 import type { StateRef } from "../store/store.js";
 import { differencesIn, isSame } from "./differences.js";
@@ -8,9 +10,9 @@ import type { Fold, LedgerReplay } from "./ledger-replay.js";
 
 /** How often a rebuild begins again because of writers: they spoilt states that it had mended, or took away the beginning. */
 const ROUNDS = 5;
-/** Entries and states that are settled at once: writers wait meanwhile, some ten milliseconds. */
+/** Entries and states that are settled at once: writers wait meanwhile, some tens of milliseconds. */
 export const TAIL = 100;
-const CHUNK = 200;
+const CHUNK = 1_000;
 
 /**
  * Folds, compares, and writes the stored states that differ if asked to. Others may write all the time: the long parts hold no lock, and
@@ -64,6 +66,7 @@ export async function settle(
   const differing: StateRef[] = [];
   for (let isFirst = true; isFirst || open.size > 0; isFirst = false) {
     let [checked, wrong]: [readonly StateRef[], readonly StateRef[]] = [[], []];
+    let listed: readonly StateRef[] = [];
     let isCurrent = false;
     const done = await store.atHead(namespace, {
       after: fold.entries,
@@ -75,10 +78,12 @@ export async function settle(
         add(fold.takeTouched());
         checked = [...open.values()].slice(0, CHUNK);
         const stored = yield checked;
-        wrong = checked.filter((ref, place) => !isSame(stored[place], fold.state(ref)));
-        return write && wrong.length > 0
-          ? { states: wrong.map((ref) => ({ ...ref, value: fold.state(ref) ?? null })) }
-          : undefined;
+        const found = checked.map((ref, place) => ({ ref, bytes: stored[place] }));
+        const differ = found.filter(({ ref, bytes }) => !isSame(bytes, fold.state(ref)));
+        wrong = differ.map(({ ref }) => ref);
+        if (!write || wrong.length === 0) return undefined;
+        listed = differ.flatMap(({ ref, bytes }) => bandThatLists(ref, bytes) ?? []);
+        return { states: wrong.map((ref) => ({ ...ref, value: fold.state(ref) ?? null })) };
       },
     });
     if (!done) {
@@ -89,9 +94,18 @@ export async function settle(
     }
     if (!isCurrent) return undefined;
     for (const ref of checked) open.delete(stateAddress(ref));
+    // Writers that folded on a wrong record may have listed it in a wrong band.
+    add(listed);
     differing.push(...wrong);
   }
   return differing;
+}
+
+/** The entry of a band that a memory's stored record names. */
+function bandThatLists({ scope, id }: StateRef, stored: Uint8Array | undefined): StateRef | undefined {
+  const collection = collectionOf(scope);
+  const band = collection === undefined || !stored ? 0 : bandIn(stored);
+  return band === 0 ? undefined : { scope: bandScope(band, collection as string), id };
 }
 
 /** States that rankings read come first. */
