@@ -37,11 +37,15 @@ const UNAVAILABLE = [
 /** Each of these files has a process of its own: Mastra keeps state in module variables. */
 const ISOLATED = ["packages/mastra/test/**/*.test.ts", "examples/{mastra,studio}/test/**/*.test.ts"];
 
-/** Some tests of `@qavr/langchain` run again on the oldest peers that it supports. */
+/** Some tests of `@qavr/langchain` run again on the oldest peers that it supports. Files of one project share a process. */
 const onOldest = (peers: string, tests: readonly string[]): TestProjectConfiguration => ({
   extends: true,
   plugins: [dependenciesOf(`packages/langchain/floor/${peers}`)],
-  test: { name: `oldest-${peers}`, include: tests.map((test) => `packages/langchain/test/${test}.test.ts`) },
+  test: {
+    name: `oldest-${peers}`,
+    include: tests.map((test) => `packages/langchain/test/${test}.test.ts`),
+    isolate: false,
+  },
 });
 
 /** Small files that take long: with few files left, a core would be idle while one of them runs. */
