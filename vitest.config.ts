@@ -34,8 +34,12 @@ const UNAVAILABLE = [
     : ["packages/postgres/test/{shards,older-server}*.test.ts", "packages/{bench,qavr}/test/cluster.test.ts"]),
 ];
 
-/** Each of these files has a process of its own: Mastra keeps state in module variables. */
-const ISOLATED = ["packages/mastra/test/**/*.test.ts", "examples/{mastra,studio}/test/**/*.test.ts"];
+/**
+ * Mastra keeps vectors of texts in a module variable, whichever model made them. Files of its package share a process because all of
+ * them have one model; each application has a process of its own.
+ */
+const MASTRA = ["packages/mastra/test/**/*.test.ts"];
+const ISOLATED = ["examples/{mastra,studio}/test/**/*.test.ts"];
 
 /** Some tests of `@qavr/langchain` run again on the oldest peers that it supports. Files of one project share a process. */
 const onOldest = (peers: string, tests: readonly string[]): TestProjectConfiguration => ({
@@ -104,12 +108,13 @@ export default defineConfig({
         test: {
           name: "newest",
           include: ["packages/*/{src,test}/**/*.test.ts", "examples/*/test/**/*.test.ts"],
-          exclude: [...configDefaults.exclude, ...ISOLATED, ...UNAVAILABLE, "**/oldest-peers.test.ts"],
+          exclude: [...configDefaults.exclude, ...MASTRA, ...ISOLATED, ...UNAVAILABLE, "**/oldest-peers.test.ts"],
           // Files share a process: loading the frameworks once per file took a seventh of the time.
           isolate: false,
         },
       },
       { extends: true, test: { name: "isolated", include: ISOLATED } },
+      { extends: true, test: { name: "mastra", include: MASTRA, isolate: false } },
       onOldest("main", [
         "oldest-peers",
         "{langgraph,lcel}-traces.e2e",
