@@ -53,6 +53,26 @@ describe("the default learner where all requests are of one kind", () => {
   });
 });
 
+describe("the default learner over ten notes, of which the nearest one misleads", () => {
+  it("keeps it away, although most of the others were blamed together with it", async () => {
+    const candidates = Array.from({ length: 10 }, (_, i) => ({ id: `d${i}`, similarity: 0.9 - i / 50 }));
+    let again = 0;
+    for (const seed of SEEDS) {
+      const { engine } = testEngine({ prefix: `${seed}` });
+      const random = seededRandom(seed);
+      for (let run = 0; run < 1_000; run++) {
+        const angle = (run % 6) * 1.1;
+        const vector = [Math.cos(angle), Math.sin(angle), 0.2, 0];
+        const { episode, items, heldOut } = await engine.rank({ candidates, topK: 3, vector });
+        const misleads = items.some(({ id }) => id === "d0");
+        if (misleads && !heldOut && run >= 500) again += 1;
+        await engine.end(episode, { reward: random.next() < (misleads ? 0.15 : 0.9) });
+      }
+    }
+    expect(again / (500 * SEEDS.length)).toBeLessThan(0.06);
+  });
+});
+
 describe("the default learner over forty tools of equal similarity", () => {
   it("finds the right one within 20 failures, and keeps it", async () => {
     const tools = Array.from({ length: 40 }, (_, i) => ({ id: `tool ${i}`, similarity: 0.5 }));

@@ -16,7 +16,7 @@ export const baselineVariance = 1.5;
 /** Prior variance of a memory's reputation. Range 0.03..0.3: more learns faster and harms where all memories are right. */
 export const reputationVariance = 0.07;
 /** Share of the information by which a reputation's variance falls, and the least variance: it settles but never freezes. */
-export const reputationSettling = 0.5;
+export const reputationSettling = 0.2;
 export const reputationFloor = 0.02;
 /** Prior variance of a memory's vector. Range 0.5..4: more learns faster and affects other kinds of request more. */
 export const memoryVariance = 1.3;
@@ -37,8 +37,7 @@ export const unvotedShare = 0.5;
 export const voteWarmup = 10;
 /** Weight of a logit against similarity, at the reference spread. Range 1..4. Unit: similarity per logit. */
 export const weight = 2.2;
-/** Largest shift downwards and upwards, at the reference spread. Unit: similarity. */
-export const penaltyCap = 1;
+/** Largest shift upwards, at the reference spread. Unit: similarity. */
 export const boostCap = 0.8;
 /** Cosine of request and memory at which a boost counts in full. Range 0.3..0.7. */
 export const boostCosine = 0.6;

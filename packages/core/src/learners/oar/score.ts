@@ -1,4 +1,3 @@
-import { clamp } from "../../scoring/bounds.js";
 import { kept } from "../../scoring/half-life.js";
 import { relativeSimilarities } from "../../scoring/relative-similarity.js";
 import type { ScoreRequest, Scores } from "../learner.js";
@@ -21,7 +20,7 @@ const FIRST = sharedCodec.empty();
  *     y_m = v_m · z                              c_m = n_m / (n_m + 1)
  *     level_m = Σ rel² c y / (Σ rel² c + 0.2)    over the other candidates: what the request itself explains
  *     x_m = c_m · beyondLevel(y_m, level_m)      worth(x) = boost(x) or penalty(x),  worth(ρ) = ρ or penalty(ρ)
- *     score = similarity + σ' (clamp(2.2 (R worth(ρ) + C worth(x)), −1, +0.8) + G · freshness)
+ *     score = similarity + σ' (min(2.2 (R worth(ρ) + C worth(x)), 0.8) + G · freshness)
  *     score −= σ' G (1 − vote rate) overlap with the memories above it          when ρ + y ≤ 0
  *
  * R and C are the gates of reputations and contexts ({@link gatesOf}), G the greater one. They are 1 where similarities never
@@ -88,7 +87,7 @@ export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: numb
         const x = share * beyondLevel(logit, level);
         shift += open * (x > 0 ? boost(x, left * (table.vectors.norm[row] as number)) : penalty(x, age));
       }
-      learned = clamp(OAR.weight * shift, -OAR.penaltyCap, OAR.boostCap);
+      learned = Math.min(OAR.weight * shift, OAR.boostCap);
     }
     const bonus = explores ? gate * freshness(relative[i] as number, seen, most, votes) : 0;
     scores[i] = (similarities[i] as number) + scale * (learned + bonus);
