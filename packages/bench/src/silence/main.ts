@@ -8,7 +8,7 @@ import { type SilenceRow, silencePage, silenceTable } from "./report.js";
 import type { Arm, SilenceJob, SilenceResult } from "./worker.js";
 
 const ALL: Arm = { name: "all" };
-const QUIET: Arm = { name: "minWorth 0.4", minWorth: 0.4 };
+const QUIET: Arm = { name: "minWorth 0.3", minWorth: 0.3 };
 const SHORTER: Arm = { name: "one memory fewer", topK: 4 };
 
 type World = SilenceJob extends infer Job ? (Job extends unknown ? Omit<Job, "arm" | "seed"> : never) : never;

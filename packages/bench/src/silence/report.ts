@@ -39,7 +39,7 @@ export function silencePage(report: Report<SilenceResults>): string {
   const { seeds } = report;
   return `# Silence
 
-Held-out success and tokens where [\`minWorth: 0.4\`](../reference/engine.md#what-is-left-out) leaves out memories that are not expected to help, and of lists that are one
+Held-out success and tokens where [\`minWorth: 0.3\`](../reference/engine.md#what-is-left-out) leaves out memories that are not expected to help, and of lists that are one
 memory shorter, less those of lists that show all: five memories, three in the first two worlds.
 
 - **It costs** a little success where all memories are right, and saves little there.
@@ -49,8 +49,8 @@ memory shorter, less those of lists that show all: five memories, three in the f
 ${silenceTable(report)}
 
 Tokens are UTF-8 bytes over four; in the first two worlds candidates. Worlds of [learning](learning.md#how) and
-[real outcomes](real.md#how), seeds ${seeds[0]} to ${seeds.at(-1)}; each arm learns from what it shows. 0.4 was chosen on clinc150, hwu64 and sealtools with seeds 101
-to 104.
+[real outcomes](real.md#how), seeds ${seeds[0]} to ${seeds.at(-1)}; each arm learns from what it shows. 0.3 was chosen on clinc150, hwu64 and sealtools with seeds 101
+to 106.
 
 ${originLine("silence", report)}
 `;
