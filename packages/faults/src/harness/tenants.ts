@@ -74,9 +74,10 @@ class Tenant {
   }
 }
 
+/** Without control runs: these are drawn by the ids of episodes, which are others in company than alone. */
 function engineOver(store: Store): Engine {
   let ids = 0;
-  return createEngine({ store, clock: () => NOW, createId: () => `e${++ids}` });
+  return createEngine({ store, clock: () => NOW, createId: () => `e${++ids}`, holdout: 0 });
 }
 
 /** Lets all tenants act in one ledger, some at the same time, and then each of them alone in one of its own. */
