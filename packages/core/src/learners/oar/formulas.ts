@@ -6,7 +6,7 @@ export function vectorVariance(information: number): number {
   return OAR.memoryVariance / (1 + OAR.settling * information);
 }
 
-/** Remaining prior variance of a memory's reputation: `κ = max(0.02, 1 / (1 / 0.07 + 0.2 I))`, I its information. */
+/** Remaining prior variance of a memory's reputation: `κ = max(0.02, 1 / (1 / 0.07 + 0.5 I))`, I its information. */
 export function reputationVariance(information: number): number {
   return Math.max(OAR.reputationFloor, 1 / (1 / OAR.reputationVariance + OAR.reputationSettling * information));
 }

@@ -165,7 +165,7 @@ class Reference implements ReferenceModel {
       reward > P ? w : w * (0.5 + (0.5 * (suspicion[i] as number) * total) / suspected),
     );
     const k = parts.map(({ id }) => 1.3 / (1 + 0.2 * this.#of(id).info));
-    const kappa = parts.map(({ id }) => Math.max(0.02, 1 / (1 / 0.07 + 0.2 * this.#of(id).info)));
+    const kappa = parts.map(({ id }) => Math.max(0.02, 1 / (1 / 0.07 + 0.5 * this.#of(id).info)));
     const K = parts.reduce((sum, _, i) => sum + ((k[i] as number) + (kappa[i] as number)) * (g[i] as number) ** 2, 1.6);
     const a = solve(logit, reward, K, weight, 2);
     this.#bias += 0.1 * a;
@@ -217,27 +217,27 @@ describe("oar@2", () => {
     const { evidence, reputation, information, lastRun, vector } = known.state;
     const rounded = (values: readonly number[]): number[] => values.map((value) => Number(value.toFixed(5)));
     expect(scores).toEqual([
-      [19, "m17", 0.714215, "m35", 0.681424],
-      [39, "m3", 0.856368, "m24", 0.723612],
+      [19, "m17", 0.714217, "m35", 0.681419],
+      [39, "m3", 0.856371, "m24", 0.723604],
       [59, "m21", 0.917851, "m36", 0.711072],
-      [79, "m35", 0.841664, "m34", 0.756424],
-      [99, "m3", 0.939691, "m25", 0.84494],
-      [119, "m38", 0.886595, "m31", 0.741522],
+      [79, "m35", 0.820069, "m34", 0.757295],
+      [99, "m3", 0.939289, "m25", 0.913895],
+      [119, "m38", 0.886595, "m31", 0.735599],
     ]);
-    expect(rounded([bias, steps, lessons, votedRuns])).toEqual([-0.5902, 124, 120, 42]);
+    expect(rounded([bias, steps, lessons, votedRuns])).toEqual([-0.58808, 124, 120, 42]);
     expect(rounded([predicted, reputations, both, gateDenominator, reputationSurprise, gateNumerator])).toEqual([
-      2.17618, 0.01791, 0.13031, 1.78724, -0.05536, 0.22391,
+      2.21385, 0.01716, 0.13231, 1.81962, -0.07359, 0.13859,
     ]);
     expect([known.id, ...rounded([evidence, reputation, information, lastRun, ...vector.slice(0, 4)])]).toEqual([
       "m12",
-      22.27235,
-      0.00308,
-      4.05097,
+      21.64595,
+      -0.00195,
+      3.85756,
       119,
-      -0.02022,
-      0.51968,
-      -0.00492,
-      -0.20471,
+      -0.01689,
+      0.47495,
+      -0.01241,
+      -0.15563,
     ]);
   });
 });

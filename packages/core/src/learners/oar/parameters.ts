@@ -16,7 +16,7 @@ export const baselineVariance = 1.5;
 /** Prior variance of a memory's reputation. Range 0.03..0.3: more learns faster and harms where all memories are right. */
 export const reputationVariance = 0.07;
 /** Share of the information by which a reputation's variance falls, and the least variance: it settles but never freezes. */
-export const reputationSettling = 0.2;
+export const reputationSettling = 0.5;
 export const reputationFloor = 0.02;
 /** Prior variance of a memory's vector. Range 0.5..4: more learns faster and affects other kinds of request more. */
 export const memoryVariance = 1.3;
