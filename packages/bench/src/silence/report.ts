@@ -43,7 +43,7 @@ Held-out success and tokens where [\`minWorth: 0.3\`](../reference/engine.md#wha
 memory shorter, less those of lists that show all: five memories, three in the first two worlds.
 
 - **It costs** a little success where all memories are right, and saves little there.
-- **It saves nothing** until a memory of the list is known to help, and where learned effects are small, as on real outcomes.
+- **It saves nothing** until a memory of the list is known to help, and little where learned effects are small, as on real outcomes.
 - **A shorter list does as well** on the sets with something to learn, and costs more in sealtools.
 
 ${silenceTable(report)}
