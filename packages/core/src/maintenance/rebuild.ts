@@ -65,8 +65,8 @@ export async function settle(
   add((await differencesIn(store, namespace, fold.states)).toSorted((a, b) => urgency(a) - urgency(b)));
   const differing: StateRef[] = [];
   for (let isFirst = true; isFirst || open.size > 0; isFirst = false) {
-    let [checked, wrong]: [readonly StateRef[], readonly StateRef[]] = [[], []];
-    let listed: readonly StateRef[] = [];
+    let checked: readonly StateRef[] = [];
+    let wrong: readonly { readonly ref: StateRef; readonly bytes: Uint8Array | undefined }[] = [];
     let isCurrent = false;
     const done = await store.atHead(namespace, {
       after: fold.entries,
@@ -79,11 +79,10 @@ export async function settle(
         checked = [...open.values()].slice(0, CHUNK);
         const stored = yield checked;
         const found = checked.map((ref, place) => ({ ref, bytes: stored[place] }));
-        const differ = found.filter(({ ref, bytes }) => !isSame(bytes, fold.state(ref)));
-        wrong = differ.map(({ ref }) => ref);
-        if (!write || wrong.length === 0) return undefined;
-        listed = differ.flatMap(({ ref, bytes }) => bandThatLists(ref, bytes) ?? []);
-        return { states: wrong.map((ref) => ({ ...ref, value: fold.state(ref) ?? null })) };
+        wrong = found.filter(({ ref, bytes }) => !isSame(bytes, fold.state(ref)));
+        return write && wrong.length > 0
+          ? { states: wrong.map(({ ref }) => ({ ...ref, value: fold.state(ref) ?? null })) }
+          : undefined;
       },
     });
     if (!done) {
@@ -94,9 +93,9 @@ export async function settle(
     }
     if (!isCurrent) return undefined;
     for (const ref of checked) open.delete(stateAddress(ref));
+    differing.push(...wrong.map(({ ref }) => ref));
     // Writers that folded on a wrong record may have listed it in a wrong band.
-    add(listed);
-    differing.push(...wrong);
+    if (write) add(wrong.flatMap(({ ref, bytes }) => bandThatLists(ref, bytes) ?? []));
   }
   return differing;
 }
