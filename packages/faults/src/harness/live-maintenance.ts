@@ -1,20 +1,30 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { copyFileSync } from "node:fs";
-import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { setTimeout as pause } from "node:timers/promises";
 import { createEngine, type Engine, type Store } from "@qavr/core";
 import { compact, replay, revoke, verify } from "@qavr/core/maintenance";
-import { postgresStore } from "@qavr/postgres";
+import { median } from "@qavr/lab";
 import { startServer } from "@qavr/postgres-server";
-import { sqliteStore } from "@qavr/sqlite";
 import type { CheckResult, Harness } from "./check.js";
+import {
+  AGO,
+  type Ledgers,
+  type Original,
+  type Place,
+  postgresLedgers,
+  type Spent,
+  sqliteLedgers,
+  stopwatch,
+  TOGETHER,
+} from "./copied-ledgers.js";
 import { losingTheTail, neverCatchingUp } from "./mutant-stores.js";
-import { endSteadyRun, REVOKED, rankSteadyRun } from "./steady-runs.js";
+import { REVOKED } from "./steady-runs.js";
 import { fixture, inFolder } from "./workspace.js";
 
 const OUTCOMES = { quick: 100, full: 4_000 } as const;
 const LONG = 100_000;
+/** Times that maintenance is measured, each on fresh copies: one time says little where six processes share a machine. */
+const ROUNDS = { quick: 1, full: 5 } as const;
 const WRITERS = 2;
 /** How long the writers write alone, for comparison, ms. */
 const ALONE = { quick: 200, full: 5_000 } as const;
@@ -25,46 +35,7 @@ const LEAST_TIMEOUT = 60_000;
 const MUTANT_TIMEOUT = { quick: 1_000, full: 10_000 } as const;
 /** Replays with a fault. */
 const MUTATED = 20;
-const TOGETHER = 50;
 const NAMESPACE = "default";
-/** Longer ago than outcomes are accepted, so that a compaction drops all of it. ms */
-const AGO = 90 * 86_400_000;
-
-/** Places of ledgers of one kind. */
-interface Kind {
-  readonly name: string;
-  /** Makes two ledgers of the same outcomes. */
-  fill(outcomes: number): Promise<Filled>;
-}
-
-interface Filled {
-  readonly quiet: Place;
-  readonly live: Place;
-  /** To write the outcomes of one ledger. */
-  readonly writing: Spent;
-}
-
-/** Time of some work, ms. */
-interface Spent {
-  readonly clock: number;
-  /** Of this process. Writers have processes of their own, and a database server too. */
-  readonly cpu: number;
-}
-
-function stopwatch(): () => Spent {
-  const [started, before] = [performance.now(), process.cpuUsage()];
-  return () => {
-    const { user, system } = process.cpuUsage(before);
-    return { clock: performance.now() - started, cpu: (user + system) / 1_000 };
-  };
-}
-
-interface Place {
-  /** Path or URL, and schema, for a writer. */
-  readonly location: string;
-  readonly schema: string;
-  open(): Store;
-}
 
 /** Result of maintenance. */
 interface Report {
@@ -148,9 +119,9 @@ class ForeignWriters {
   readonly #children: readonly ChildProcess[];
   readonly #outputs: readonly Promise<string>[];
 
-  constructor({ location, schema }: Place) {
+  constructor({ location }: Place) {
     this.#children = Array.from({ length: WRITERS }, (_, writer) =>
-      spawn(process.execPath, [fixture("write-without-pause.mjs"), location, schema, `w${writer}`], {
+      spawn(process.execPath, [fixture("write-without-pause.mjs"), location, `w${writer}`], {
         stdio: ["pipe", "pipe", "inherit"],
       }),
     );
@@ -207,54 +178,6 @@ async function wrongFacts(
   return wrong;
 }
 
-/** Records outcomes of long ago. Returns the time that took. */
-async function seed(store: Store, outcomes: number): Promise<Spent> {
-  const spent = stopwatch();
-  let clock = Date.now() - AGO;
-  const engine = createEngine({ store, clock: () => (clock += 1) });
-  for (let run = 0; run < outcomes; run += TOGETHER) {
-    await Promise.all(
-      Array.from({ length: Math.min(TOGETHER, outcomes - run) }, async (_, i) =>
-        endSteadyRun(engine, await rankSteadyRun(engine, "seed", run + i), run + i),
-      ),
-    );
-  }
-  await engine.close();
-  return spent();
-}
-
-const sqlite = (folder: string): Kind => ({
-  name: "SQLite",
-  async fill(outcomes) {
-    const place = (name: string): Place => {
-      const location = join(folder, `${name}-${outcomes}.db`);
-      return { location, schema: "", open: () => sqliteStore({ path: location, busyTimeout: 60_000 }) };
-    };
-    const [quiet, live] = [place("quiet"), place("live")];
-    const writing = await seed(quiet.open(), outcomes);
-    copyFileSync(quiet.location, live.location);
-    return { quiet, live, writing };
-  },
-});
-
-const postgres = (url: string): Kind => ({
-  name: "PostgreSQL",
-  async fill(outcomes) {
-    const place = (name: string): Place => {
-      const schema = `${name}_${outcomes}`;
-      return {
-        location: url,
-        schema,
-        open: () => postgresStore({ connectionString: url, schema, lockTimeout: 60_000 }),
-      };
-    };
-    const [quiet, live] = [place("quiet"), place("live")];
-    const writing = await seed(quiet.open(), outcomes);
-    await seed(live.open(), outcomes);
-    return { quiet, live, writing };
-  },
-});
-
 /** 99th percentile of the calls that began in a span, ms; 0 for none. */
 function p99({ began, spent }: Written, from: number, to: number): number {
   const within = spent
@@ -263,53 +186,91 @@ function p99({ began, spent }: Written, from: number, to: number): number {
   return within[Math.min(within.length - 1, Math.floor(0.99 * within.length))] ?? 0;
 }
 
-/** Time per entry ÷ quiet time per entry, by the clock and by CPU. */
-function timesOf({ spent, entries }: Done, quiet: Done): string {
-  const times = (of: keyof Spent): string => ratio(spent[of] / entries, quiet.spent[of] / quiet.entries);
-  return `${times("clock")}, by CPU ${times("cpu")}`;
-}
-
 const ratio = (value: number, floor: number): string => (floor > 0 ? `${(value / floor).toFixed(1)} ×` : "–");
 
-/** Maintenance of a ledger of so many outcomes, quiet and then beside writers. */
-async function beside(kind: Kind, outcomes: number, alone: number): Promise<CheckResult> {
-  const { quiet, live, writing } = await kind.fill(outcomes);
-  const before = await maintain(quiet.open(), outcomes, WORK, () => LEAST_TIMEOUT * TIMEOUT_FACTOR);
-  const quietly = (name: string): Done => before.find((one) => one.name === name) as Done;
-  const writers = new ForeignWriters(live);
+/** One round: maintenance of a quiet ledger, and of one beside writers. */
+interface Round {
+  readonly quiet: readonly Done[];
+  readonly live: readonly Done[];
+  /** p99 of writes without maintenance, and during each piece of it. ms */
+  readonly alone: number;
+  readonly delays: readonly number[];
+  readonly places: number;
+  readonly wrong: readonly string[];
+}
+
+async function inRound(filled: Original, name: string, outcomes: number, alone: number): Promise<Round> {
+  const quietly = await filled.copy(`quiet_${name}`);
+  const quiet = await maintain(quietly.open(), outcomes, WORK, () => LEAST_TIMEOUT * TIMEOUT_FACTOR);
+  const usual = ({ from, to }: Done): number => TIMEOUT_FACTOR * (to - from);
+  const timeouts = new Map(quiet.map((one) => [one.name, Math.max(LEAST_TIMEOUT, usual(one))]));
+  const place = await filled.copy(`live_${name}`);
+  const writers = new ForeignWriters(place);
   await writers.writing();
   const started = now();
   await pause(alone);
   const meanwhile = now();
-  const done = await maintain(live.open(), outcomes, WORK, (name) =>
-    Math.max(LEAST_TIMEOUT, TIMEOUT_FACTOR * (quietly(name).to - quietly(name).from)),
-  );
+  const live = await maintain(place.open(), outcomes, WORK, (work) => timeouts.get(work) ?? LEAST_TIMEOUT);
   const written = await writers.stop();
-  const wrong = [
-    ...[...before, ...done].flatMap(({ name, problem }) => (problem === undefined ? [] : [`${name}: ${problem}`])),
-    ...(await wrongFacts(live, outcomes, written, done)),
-  ];
-  const usual = p99(written, started, meanwhile);
-  const asFast = (of: keyof Spent): string =>
-    ["verify", "replay"].map((name) => (writing[of] / quietly(name).spent[of]).toFixed(1)).join(" and ");
-  const speed = `quiet verify and replay ${asFast("clock")} times as fast as the ledger was written, ${TOGETHER} runs at a time (by CPU ${asFast("cpu")})`;
-  const said = done.map((one) => {
-    const { name, from, to } = one;
-    const delay = p99(written, from, to);
-    return `${name} ${timesOf(one, quietly(name))} (p99 ${delay.toFixed(0)} ms, ${ratio(delay, usual)})`;
+  return {
+    quiet,
+    live,
+    alone: p99(written, started, meanwhile),
+    delays: live.map(({ from, to }) => p99(written, from, to)),
+    places: written.places.length,
+    wrong: [
+      ...[...quiet, ...live].flatMap(({ name: of, problem }) => (problem === undefined ? [] : [`${of}: ${problem}`])),
+      ...(await wrongFacts(place, outcomes, written, live)),
+    ],
+  };
+}
+
+/** Maintenance of a ledger of so many outcomes, quiet and beside writers: medians over rounds. */
+async function beside(kind: Ledgers, outcomes: number, alone: number, times: number): Promise<CheckResult> {
+  const filled = await kind.fill(outcomes);
+  const rounds: Round[] = [];
+  for (let round = 1; round <= times; round++) rounds.push(await inRound(filled, `${round}`, outcomes, alone));
+  const wrong = rounds.flatMap((round) => round.wrong);
+  const written = rounds.reduce((sum, { places }) => sum + places, 0);
+  const perEntry = ({ spent, entries }: Done, of: keyof Spent): number => spent[of] / entries;
+  const said = Object.keys(WORK).map((name, i) => {
+    const all = rounds.filter(({ quiet, live }) => quiet[i] && live[i]);
+    const timesOf = (of: keyof Spent): string =>
+      ratio(
+        median(all.map(({ live }) => perEntry(live[i] as Done, of))),
+        median(all.map(({ quiet }) => perEntry(quiet[i] as Done, of))),
+      );
+    const delay = median(all.map(({ delays }) => delays[i] as number));
+    const usual = ratio(delay, median(all.map((round) => round.alone)));
+    return `${name} ${timesOf("clock")}, by CPU ${timesOf("cpu")} (p99 ${delay.toFixed(0)} ms, ${usual})`;
   });
+  const asFast = (of: keyof Spent): string =>
+    ["verify", "replay"]
+      .map((name) => {
+        const quietly = rounds.flatMap(({ quiet }) => quiet.filter((one) => one.name === name));
+        return (filled.writing[of] / median(quietly.map(({ spent }) => spent[of]))).toFixed(1);
+      })
+      .join(" and ");
+  const speed = `quiet verify and replay ${asFast("clock")} times as fast as the ledger was written, ${TOGETHER} runs at a time (by CPU ${asFast("cpu")})`;
+  const done = rounds.every(({ live }) => live.length === Object.keys(WORK).length);
   return {
     promise: "R28",
     what: `verify, replay, revoke and compact while two processes write without a pause; times per entry, own CPU time per entry and delays of writes ÷ quiet ones (${kind.name})`,
-    tried: `${outcomes.toLocaleString("en")} outcomes, ${written.places.length.toLocaleString("en")} more meanwhile`,
+    tried: `${outcomes.toLocaleString("en")} outcomes, ${written.toLocaleString("en")} more meanwhile${times > 1 ? `; medians of ${times} rounds` : ""}`,
     seen: `${said.join("; ")}; ${speed}; ${wrong.length === 0 ? "0 lost, none counted otherwise than once" : wrong.join("; ")}`,
-    held: wrong.length === 0 && done.length === Object.keys(WORK).length && written.places.length > 0,
+    held: wrong.length === 0 && done && written > 0,
   };
 }
 
 /** Replays beside writers, with a fault: what is found. */
-async function mutated(kind: Kind, outcomes: number, timeout: number, fault: (store: Store) => Store): Promise<string> {
-  const { live } = await kind.fill(outcomes);
+async function mutated(
+  kind: Ledgers,
+  outcomes: number,
+  timeout: number,
+  fault: (store: Store) => Store,
+): Promise<string> {
+  const filled = await kind.fill(outcomes);
+  const live = await filled.copy("live");
   const writers = new ForeignWriters(live);
   await writers.writing();
   const replays = Array.from({ length: MUTATED }, (_, i) => [`replay ${i + 1}`, WORK.replay as Work]);
@@ -326,9 +287,9 @@ export const liveMaintenance: Harness = {
     try {
       return await inFolder(async (folder) => {
         const results: CheckResult[] = [];
-        const kinds = [sqlite(folder), ...(server ? [postgres(server.url())] : [])];
+        const kinds = [sqliteLedgers(folder), ...(server ? [postgresLedgers(server)] : [])];
         for (const outcomes of [OUTCOMES[size], ...(isLong ? [LONG] : [])]) {
-          for (const kind of kinds) results.push(await beside(kind, outcomes, ALONE[size]));
+          for (const kind of kinds) results.push(await beside(kind, outcomes, ALONE[size], ROUNDS[size]));
         }
         const mutants = {
           "loses what is written during its work": losingTheTail,
@@ -336,7 +297,7 @@ export const liveMaintenance: Harness = {
         };
         for (const [what, fault] of Object.entries(mutants)) {
           await inFolder(async (own) => {
-            const found = await mutated(sqlite(own), OUTCOMES.quick, MUTANT_TIMEOUT[size], fault);
+            const found = await mutated(sqliteLedgers(own), OUTCOMES.quick, MUTANT_TIMEOUT[size], fault);
             results.push({
               promise: "R25",
               what: `mutant: maintenance that ${what}`,
