@@ -25,6 +25,8 @@ const OUTCOMES = { quick: 100, full: 4_000 } as const;
 const LONG = 100_000;
 /** Times that maintenance is measured, each on fresh copies: one time says little where six processes share a machine. */
 const ROUNDS = { quick: 1, full: 5 } as const;
+/** About half a second of other work. */
+const PARSES = 1_500;
 const WRITERS = 2;
 /** How long the writers write alone, for comparison, ms. */
 const ALONE = { quick: 200, full: 5_000 } as const;
@@ -188,10 +190,21 @@ function p99({ began, spent }: Written, from: number, to: number): number {
 
 const ratio = (value: number, floor: number): string => (floor > 0 ? `${(value / floor).toFixed(1)} ×` : "–");
 
+const PARSED = JSON.stringify(Array.from({ length: 1_000 }, (_, i) => ({ id: `m${i}`, relevance: i / 1_000 })));
+
+/** Time of work that needs a processor and nothing of the ledger, ms: how far writers slow down anything on this machine. */
+function parsing(times: number): number {
+  const spent = stopwatch();
+  for (let i = 0; i < times; i++) JSON.parse(PARSED);
+  return spent().clock;
+}
+
 /** One round: maintenance of a quiet ledger, and of one beside writers. */
 interface Round {
   readonly quiet: readonly Done[];
   readonly live: readonly Done[];
+  /** {@link parsing}, quiet and beside the writers. */
+  readonly parsing: readonly [number, number];
   /** p99 of writes without maintenance, and during each piece of it. ms */
   readonly alone: number;
   readonly delays: readonly number[];
@@ -201,6 +214,7 @@ interface Round {
 
 async function inRound(filled: Original, name: string, outcomes: number, alone: number): Promise<Round> {
   const quietly = await filled.copy(`quiet_${name}`);
+  const quietParsing = parsing(PARSES);
   const quiet = await maintain(quietly.open(), outcomes, WORK, () => LEAST_TIMEOUT * TIMEOUT_FACTOR);
   const usual = ({ from, to }: Done): number => TIMEOUT_FACTOR * (to - from);
   const timeouts = new Map(quiet.map((one) => [one.name, Math.max(LEAST_TIMEOUT, usual(one))]));
@@ -210,11 +224,13 @@ async function inRound(filled: Original, name: string, outcomes: number, alone: 
   const started = now();
   await pause(alone);
   const meanwhile = now();
+  const liveParsing = parsing(PARSES);
   const live = await maintain(place.open(), outcomes, WORK, (work) => timeouts.get(work) ?? LEAST_TIMEOUT);
   const written = await writers.stop();
   return {
     quiet,
     live,
+    parsing: [quietParsing, liveParsing],
     alone: p99(written, started, meanwhile),
     delays: live.map(({ from, to }) => p99(written, from, to)),
     places: written.places.length,
@@ -244,6 +260,8 @@ async function beside(kind: Ledgers, outcomes: number, alone: number, times: num
     const usual = ratio(delay, median(all.map((round) => round.alone)));
     return `${name} ${timesOf("clock")}, by CPU ${timesOf("cpu")} (p99 ${delay.toFixed(0)} ms, ${usual})`;
   });
+  const parsings = (place: 0 | 1): number => median(rounds.map((round) => round.parsing[place]));
+  said.push(`parsing JSON, which needs no ledger, ${ratio(parsings(1), parsings(0))}`);
   const asFast = (of: keyof Spent): string =>
     ["verify", "replay"]
       .map((name) => {
