@@ -1,6 +1,11 @@
 import * as OAR from "./parameters.js";
 import type { OarShared } from "./state.js";
 
+/** Remaining prior variance of the baseline's vector: `k_b = max(0.15, 1.5 / (1 + 0.01 runs))`. */
+export function baselineVariance({ lessons }: OarShared): number {
+  return Math.max(OAR.baselineFloor, OAR.baselineVariance / (1 + OAR.baselineSettling * lessons));
+}
+
 /** Remaining prior variance of a memory's vector: `k = 1.3 / (1 + 0.2 I)`, I its information. */
 export function vectorVariance(information: number): number {
   return OAR.memoryVariance / (1 + OAR.settling * information);

@@ -37,7 +37,7 @@ const FIELDS = [
   ...WORTH_FIELDS.map((field) => [field, OAR.worthWindow] as const),
 ];
 
-const SQUARES = ["reputations", "gateDenominator", "heldSquares", "squares"] as const;
+const SQUARES = ["predicted", "reputations", "gateDenominator", "heldSquares", "squares"] as const;
 
 /**
  * The sums of a run for the gates, rounded to float32.
@@ -89,8 +89,8 @@ export function takeSums(shared: OarShared, [seen, ...sums]: Sums, predicted: nu
   FIELDS.forEach(([field, window], i) => {
     shared[field] = (shared[field] - Math.exp(-later / window) * (sums[i] ?? 0)) / Math.exp(-seen / window);
   });
+  shared.predicted -= seen;
   for (const field of SQUARES) shared[field] = Math.max(0, shared[field]);
-  shared.predicted = Math.max(0, shared.predicted - seen);
 }
 
 /**

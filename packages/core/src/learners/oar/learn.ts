@@ -5,7 +5,7 @@ import { addScaled, dot } from "../../scoring/vectors.js";
 import { curvature, dualNumber, shareSurprise } from "../implicit-step.js";
 import type { Contribution, Lesson, ShownMemory } from "../learner.js";
 import { expectedLogit, meetRequests } from "../request-model.js";
-import { reputationVariance, vectorVariance } from "./formulas.js";
+import { baselineVariance, reputationVariance, vectorVariance } from "./formulas.js";
 import { addSums, NO_SUMS, type Sums, sumsOf, takeSums } from "./gates.js";
 import * as OAR from "./parameters.js";
 import { fadeUntil, type OarMemory, type OarShared } from "./state.js";
@@ -31,6 +31,9 @@ interface Part {
 
 /** A run's additions to a memory: evidence, reputation, information, and the coefficient along the direction. */
 type Step = readonly [evidence: number, reputation: number, information: number, along: number];
+
+/** A run's numbers of a collection: additions to the bias and, along the direction, to the baseline, and what the gates take. */
+type Scalars = [step: number, along: number, at: number, voted: number, predicted: number, ...Sums];
 
 /**
  * Learns from one finished run in one implicit step, which changes only the memories shown.
@@ -75,13 +78,14 @@ export function learn(lesson: OarLesson, halfLife: number): Contribution {
     reward === null || reward > probability,
     OAR.STEP,
   );
-  const directed = directions.some((direction) => direction !== undefined);
-  let variance: number = OAR.biasVariance + (directed ? OAR.baselineVariance : 0);
+  const baselines = exposures.map(({ shared }, e) => (directions[e] ? baselineVariance(shared) : 0));
+  let variance = OAR.biasVariance + Math.max(0, ...baselines);
   all.forEach((part, i) => {
     variance += (part.reputationVariance + part.vectorVariance) * (shares[i] as number) ** 2;
   });
-  const dual = reward === null ? 0 : dualNumber(whole, reward, variance, trust, OAR.runSteps, OAR.STEP);
-  const information = reward === null ? 0 : trust * curvature(probability, OAR.STEP);
+  const weight = reward === null ? 0 : trust;
+  const dual = dualNumber(whole, reward ?? 0, variance, weight, OAR.runSteps, OAR.STEP);
+  const information = weight * curvature(probability, OAR.STEP);
   const judged: Sums =
     reward === null
       ? NO_SUMS
@@ -105,10 +109,11 @@ export function learn(lesson: OarLesson, halfLife: number): Contribution {
       const sums: Sums = [...(isFirst ? judged : NO_SUMS), ...worth] as Sums;
       addSums(shared, sums);
       const step = Math.fround(share * dual);
-      moveBaseline(shared, direction?.z, step);
+      const along = Math.fround((baselines[e] as number) * step);
+      moveBaseline(shared, direction?.z, step, along);
       return {
         direction: direction?.bytes,
-        scalars: [step, at, isFirst && voted ? 1 : 0, shared.predicted, ...sums],
+        scalars: [step, along, at, isFirst && voted ? 1 : 0, shared.predicted, ...sums] satisfies Scalars,
         memories: (parts[e] as Part[]).map((part): readonly number[] => {
           const blame = shares[next++] as number;
           const { memory, vote } = part.shown;
@@ -136,16 +141,16 @@ export function unlearn({ exposures }: OarLesson, contribution: Contribution, ha
   for (const [e, { shared, shown }] of [...exposures.entries()].reverse()) {
     const given = contribution.exposures[e];
     if (!given) continue;
-    const [dual = 0, at = 0, voted = 0, predicted = 0, ...sums] = given.scalars;
+    const [step, along, at, voted, predicted, ...sums] = given.scalars as Scalars;
     const z = given.direction && dequantise(given.direction);
-    takeSums(shared, sums as unknown as Sums, predicted);
+    takeSums(shared, sums, predicted);
     shared.votedRuns -= voted;
-    moveBaseline(shared, z, -dual);
+    moveBaseline(shared, z, -step, -along);
     shown.forEach(({ memory }, place) => {
-      const [evidence, reputation = 0, information = 0, along = 0] = given.memories[place] ?? [];
-      if (evidence === undefined) return;
+      const additions = given.memories[place] ?? [];
+      if (additions.length === 0) return;
       const left = kept(memory.at - at, halfLife);
-      move(memory, [left * evidence, left * reputation, left * information, left * along], z, -1);
+      move(memory, additions.map((value) => left * value) as unknown as Step, z, -1);
     });
   }
 }
@@ -177,9 +182,9 @@ function voteDual(part: Part, vote: -1 | 0 | 1, credit: number, trust: number): 
   return dualNumber(logit, (1 + vote) / 2, variance, trust, OAR.voteSteps, OAR.STEP);
 }
 
-function moveBaseline(shared: OarShared, z: Float32Array | undefined, dual: number): void {
-  shared.bias += OAR.biasVariance * dual;
-  if (z && shared.baseline.length === z.length) addScaled(shared.baseline, OAR.baselineVariance * dual, z);
+function moveBaseline(shared: OarShared, z: Float32Array | undefined, step: number, along: number): void {
+  shared.bias += OAR.biasVariance * step;
+  if (z && shared.baseline.length === z.length) addScaled(shared.baseline, along, z);
 }
 
 function move(

@@ -166,10 +166,14 @@ class Reference implements ReferenceModel {
     );
     const k = parts.map(({ id }) => 1.3 / (1 + 0.2 * this.#of(id).info));
     const kappa = parts.map(({ id }) => Math.max(0.02, 1 / (1 / 0.07 + 0.5 * this.#of(id).info)));
-    const K = parts.reduce((sum, _, i) => sum + ((k[i] as number) + (kappa[i] as number)) * (g[i] as number) ** 2, 1.6);
+    const kb = Math.max(0.15, 1.5 / (1 + this.#runs / 100));
+    const K = parts.reduce(
+      (sum, _, i) => sum + ((k[i] as number) + (kappa[i] as number)) * (g[i] as number) ** 2,
+      0.1 + kb,
+    );
     const a = solve(logit, reward, K, weight, 2);
     this.#bias += 0.1 * a;
-    for (const z of directions) this.#beta = plus(this.#beta, 1.5 * share * a, z);
+    for (const z of directions) this.#beta = plus(this.#beta, kb * share * a, z);
     const information = weight * Math.max(0.05, P * (1 - P));
     parts.forEach(({ id, z, w }, i) => {
       if (w === 0) return;
@@ -217,27 +221,27 @@ describe("oar@2", () => {
     const { evidence, reputation, information, lastRun, vector } = known.state;
     const rounded = (values: readonly number[]): number[] => values.map((value) => Number(value.toFixed(5)));
     expect(scores).toEqual([
-      [19, "m17", 0.714217, "m35", 0.681419],
-      [39, "m3", 0.856371, "m24", 0.723604],
+      [19, "m17", 0.715096, "m35", 0.681644],
+      [39, "m3", 0.859281, "m24", 0.723244],
       [59, "m21", 0.917851, "m36", 0.711072],
-      [79, "m35", 0.820069, "m34", 0.757295],
-      [99, "m3", 0.939289, "m25", 0.913895],
-      [119, "m38", 0.886595, "m31", 0.735599],
+      [79, "m35", 0.819469, "m34", 0.751999],
+      [99, "m3", 0.939896, "m25", 0.922226],
+      [119, "m38", 0.886595, "m8", 0.738723],
     ]);
-    expect(rounded([bias, steps, lessons, votedRuns])).toEqual([-0.58808, 124, 120, 42]);
+    expect(rounded([bias, steps, lessons, votedRuns])).toEqual([-0.61483, 124, 120, 42]);
     expect(rounded([predicted, reputations, both, gateDenominator, reputationSurprise, gateNumerator])).toEqual([
-      2.21385, 0.01716, 0.13231, 1.81962, -0.07359, 0.13859,
+      2.40754, 0.01756, 0.13655, 1.97297, -0.0448, 0.48497,
     ]);
     expect([known.id, ...rounded([evidence, reputation, information, lastRun, ...vector.slice(0, 4)])]).toEqual([
       "m12",
-      21.64595,
-      -0.00195,
-      3.85756,
+      22.19939,
+      0.00579,
+      4.06888,
       119,
-      -0.01689,
-      0.47495,
-      -0.01241,
-      -0.15563,
+      -0.02622,
+      0.53594,
+      -0.00179,
+      -0.21645,
     ]);
   });
 });

@@ -13,6 +13,12 @@ export const biasVariance = 0.1;
 export const bias = -0.3;
 /** Prior variance of the baseline's vector. Range 0.5..3: more explains failures by the request and fewer by its memories. */
 export const baselineVariance = 1.5;
+/**
+ * Speed at which it falls, and its least value: with a baseline that never settles, single runs hide what their memories did. Range
+ * 0.005..0.02, unit: 1 / runs; range 0.1..0.5.
+ */
+export const baselineSettling = 0.01;
+export const baselineFloor = 0.15;
 /** Prior variance of a memory's reputation. Range 0.03..0.3: more learns faster and harms where all memories are right. */
 export const reputationVariance = 0.07;
 /** Share of the information by which a reputation's variance falls, and the least variance: it settles but never freezes. */

@@ -4,6 +4,7 @@ import { Sketches } from "./sketches.js";
 import { memoryCodec } from "./state.js";
 
 const FIRST_CAPACITY = 16;
+const COLUMNS = ["evidence", "reputation", "lastRun", "at"] as const;
 
 /** Memory states of `oar` in columns. */
 export class OarTable implements MemoryTable {
@@ -23,16 +24,8 @@ export class OarTable implements MemoryTable {
   put(bytes: Uint8Array, row: number = this.#rows): number {
     const state = memoryCodec.decode(bytes);
     if (row === this.#rows) this.#rows += 1;
-    if (row === this.evidence.length) {
-      this.evidence = doubled(this.evidence);
-      this.reputation = doubled(this.reputation);
-      this.lastRun = doubled(this.lastRun);
-      this.at = doubled(this.at);
-    }
-    this.evidence[row] = state.evidence;
-    this.reputation[row] = state.reputation;
-    this.lastRun[row] = state.lastRun;
-    this.at[row] = state.at;
+    if (row === this.evidence.length) for (const column of COLUMNS) this[column] = doubled(this[column]);
+    for (const column of COLUMNS) this[column][row] = state[column];
     this.vectors.set(row, state.vector);
     this.sketches.set(row, state.vector);
     return row;
