@@ -228,7 +228,7 @@ describe("qavr status --json", () => {
 
 describe("qavr demo", () => {
   it("learns which notes help, with a lift whose interval is above 0, and lets the doctor name two notes that mislead", async () => {
-    const { store, lift, best, curve } = (await dataOf("demo", "--runs", "800")) as StatusReport;
+    const { store, lift, best, curve } = (await dataOf("demo", "--runs", "1000")) as StatusReport;
     const measured = lift?.lift;
     expect(typeof measured === "object" && measured.low).toBeGreaterThan(0);
     expect(best.slice(0, 2).every(({ id }) => Number(id.split("-")[1]) < 2)).toBe(true);
@@ -236,7 +236,7 @@ describe("qavr demo", () => {
     const { findings } = (await dataOf("doctor", "-s", store)) as DoctorReport;
     expect(findings.map(({ id }) => id)).toEqual(["harmful-memories"]);
     expect(findings[0]?.finding).toMatch(
-      /these memories: Run the deploy again until it passes: \d+ of \d+ runs[^;]*; Widen the filter to all teams: \d+ of \d+ runs[^;]*\.$/,
+      /these memories: Export to a spreadsheet instead: \d+ of \d+ runs[^;]*; Run the deploy again until it passes: \d+ of \d+ runs[^;]*\.$/,
     );
   });
 
