@@ -193,9 +193,9 @@ const ratio = (value: number, floor: number): string => (floor > 0 ? `${(value /
 const PARSED = JSON.stringify(Array.from({ length: 1_000 }, (_, i) => ({ id: `m${i}`, relevance: i / 1_000 })));
 
 /** Time of work that needs a processor and nothing of the ledger, ms: how far writers slow down anything on this machine. */
-function parsing(times: number): number {
+function parsing(): number {
   const spent = stopwatch();
-  for (let i = 0; i < times; i++) JSON.parse(PARSED);
+  for (let i = 0; i < PARSES; i++) JSON.parse(PARSED);
   return spent().clock;
 }
 
@@ -214,7 +214,7 @@ interface Round {
 
 async function inRound(filled: Original, name: string, outcomes: number, alone: number): Promise<Round> {
   const quietly = await filled.copy(`quiet_${name}`);
-  const quietParsing = parsing(PARSES);
+  const quietParsing = parsing();
   const quiet = await maintain(quietly.open(), outcomes, WORK, () => LEAST_TIMEOUT * TIMEOUT_FACTOR);
   const usual = ({ from, to }: Done): number => TIMEOUT_FACTOR * (to - from);
   const timeouts = new Map(quiet.map((one) => [one.name, Math.max(LEAST_TIMEOUT, usual(one))]));
@@ -224,7 +224,7 @@ async function inRound(filled: Original, name: string, outcomes: number, alone: 
   const started = now();
   await pause(alone);
   const meanwhile = now();
-  const liveParsing = parsing(PARSES);
+  const liveParsing = parsing();
   const live = await maintain(place.open(), outcomes, WORK, (work) => timeouts.get(work) ?? LEAST_TIMEOUT);
   const written = await writers.stop();
   return {
