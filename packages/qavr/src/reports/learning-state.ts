@@ -51,7 +51,7 @@ function idleSentence({ collections }: NamespaceStatus): string {
 
 function liftSentence(lift: NamespaceStatus["lift"]): string {
   if (!lift)
-    return "Lift is not measured yet: runs in the host's order are drawn after 100 outcomes, or with the option holdout.";
+    return "Lift is not measured yet: runs in the host's order are drawn after 300 outcomes, or with the option holdout.";
   const { learned, holdout, needed } = lift.episodes;
   if (lift.lift === "not enough") {
     return `Lift needs ${needed} judged runs on each side: ${count(learned)} learned, ${count(holdout)} held out so far.`;

@@ -2,7 +2,7 @@ import { clamp } from "../../scoring/bounds.js";
 import * as OAR from "./parameters.js";
 import { slopesOf } from "./regression.js";
 import type { OarShared } from "./state.js";
-import { influenceOf, type WorthSums } from "./worth.js";
+import type { WorthSums } from "./worth.js";
 
 /** Influence of reputations and of contexts on the order, each in [0, 1]. */
 export interface Gates {
@@ -95,10 +95,10 @@ export function takeSums(shared: OarShared, [seen, ...sums]: Sums, predicted: nu
 
 /**
  * The gates: two slopes by least squares, less a share of their standard errors. A slope of 1 means that the predictions of this
- * part came true; far below 1, it only repeats the past. Controls lower both ({@link influenceOf}): W is the influence of learning.
+ * part came true; far below 1, it only repeats the past.
  *
  *     A = Σ τ d dᵀ + diag(0.2, 1.5),  h = Σ τ d e + (0.1, 1.5)          s = A⁻¹ h,  err_i = √(0.2 (A⁻¹)_ii)
- *     reputation = W clamp((s₁ − 0.3 err₁ − 0.3) / 0.4, 0, 1)           context = W clamp((s₂ − 0.3 err₂) / 0.3, 0, 1)
+ *     reputation = clamp((s₁ − 0.3 err₁ − 0.3) / 0.4, 0, 1)           context = clamp((s₂ − 0.3 err₂) / 0.3, 0, 1)
  */
 export function gatesOf(shared: OarShared): Gates {
   const a11 = shared.reputations + OAR.reputationPrior;
@@ -110,10 +110,9 @@ export function gatesOf(shared: OarShared): Gates {
   const [reputation, context] = slopesOf(a11, a12, a22, h1, h2).map(
     ({ value, error }) => value - OAR.slopeErrors * error,
   ) as [number, number];
-  const influence = influenceOf(shared);
   return {
-    reputation: influence * clamp((reputation - OAR.reputationFrom) / OAR.reputationFull, 0, 1),
-    context: influence * clamp(context / OAR.contextFull, 0, 1),
+    reputation: clamp((reputation - OAR.reputationFrom) / OAR.reputationFull, 0, 1),
+    context: clamp(context / OAR.contextFull, 0, 1),
   };
 }
 

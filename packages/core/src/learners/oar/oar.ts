@@ -36,7 +36,7 @@ const RULES: FieldRules<OarOptions> = {
  * Reputations and contexts move the order only as far as their predictions came true: a regression of the runs' surprises on both
  * gives each a gate between 0 and 1.
  *
- * After 100 runs a share of the episodes shows the host's order, until the comparison says what learning is worth.
+ * After 300 runs a share of the episodes shows the host's order, until the comparison says what learning is worth.
  *
  * Memories that were always shown together share every outcome, so their effects cannot be separated. The list is therefore chosen
  * place by place, and a memory with little evidence and no positive utility is discounted when its vector is like one above it.

@@ -91,12 +91,8 @@ export const advantagePrior = 1;
 export const worthWindow = 60;
 /** Least slope at which learning is worth its noise. Range 0.1..0.4. */
 export const leastWorth = 0.2;
-/** Slope at which learning has its full influence. Range 0.3..0.8: more is safer, and gains less where outcomes are noisy. */
-export const fullWorth = 0.5;
-/** Least influence: learned orders go on to differ, so that their worth can be found again. */
-export const leastInfluence = 0.2;
-/** Runs before the first control. Range 50..300: learned and host's orders hardly differ before. */
-export const controlFrom = 100;
+/** Runs before the first control. Range 100..500: before, learned and host's orders hardly differ, so that controls tell little. */
+export const controlFrom = 300;
 /** Shares of control runs. The last leaves a tenth of the runs to the learned order, so that its worth can be found again. */
 export const controlShares: readonly number[] = [0, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9];
 

@@ -1,5 +1,5 @@
 import { relevanceWeights } from "../../credit/relevance.js";
-import { clamp, sigmoid } from "../../scoring/bounds.js";
+import { sigmoid } from "../../scoring/bounds.js";
 import { normalBelow } from "../../scoring/normal.js";
 import { bestFirst } from "../../scoring/order.js";
 import type { Control } from "../learner.js";
@@ -65,15 +65,10 @@ function worthOf({ heldSquares, heldProducts, squares, products }: OarShared): S
   return slopesOf(a11, squares, a22, h1, h2)[1];
 }
 
-/** Influence of what was learned on the order: `clamp(β / 0.5, 0.2, 1)`. */
-export function influenceOf(shared: OarShared): number {
-  return clamp(worthOf(shared).value / OAR.fullWorth, OAR.leastInfluence, 1);
-}
-
 /**
  * Share of episodes that should show the host's order: the probability that learning is worth too little, by Thompson's rule (1933).
  *
- *     share = Φ((0.2 − β) / its standard error), rounded to one of {@link OAR.controlShares}; 0 in the first 100 runs
+ *     share = Φ((0.2 − β) / its standard error), rounded to one of {@link OAR.controlShares}; 0 in the first 300 runs
  */
 export function hostShareOf(shared: OarShared): number {
   if (shared.lessons < OAR.controlFrom) return 0;
