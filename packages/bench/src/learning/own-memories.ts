@@ -63,7 +63,9 @@ export async function learnOwnMemories(seed: number, plan: OwnMemoriesPlan = OWN
   shuffle(stream ?? [], random);
   const memories = localMemories({ path: ":memory:" });
   await memories.add(notes);
-  const engine = createEngine({ store: memoryStore() });
+  let drawn = 0;
+  // Ids decide which runs are controls.
+  const engine = createEngine({ store: memoryStore(), createId: () => `${seed}-${drawn++}` });
   const chance = (ids: readonly string[], need: number): number =>
     ids.some((id) => helps.get(id) === need) ? plan.helped : plan.alone;
 
