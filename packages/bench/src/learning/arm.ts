@@ -28,3 +28,9 @@ export type CreateArm = (world: World) => Arm | Promise<Arm>;
 export const RUN_INTERVAL: number = 15 * 60 * 1000;
 /** When the first run takes place, Unix ms. Any fixed moment will do. */
 export const FIRST_RUN: number = Date.UTC(2026, 0, 1);
+
+/** Names the episodes of an engine. Ids decide which runs are controls: the same ones each time, other ones with each seed. */
+export function countedIds(seed: number): () => string {
+  let drawn = 0;
+  return () => `${seed}-${drawn++}`;
+}

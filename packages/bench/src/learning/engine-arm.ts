@@ -10,7 +10,7 @@ import {
 } from "@qavr/core";
 import { governance } from "@qavr/core/governance";
 import { type Report, type Request, reports, USED_RATES, uniformAt, used, votes, type World, widener } from "@qavr/lab";
-import { type Arm, type Asked, FIRST_RUN, RUN_INTERVAL } from "./arm.js";
+import { type Arm, type Asked, countedIds, FIRST_RUN, RUN_INTERVAL } from "./arm.js";
 import { needClassifier } from "./need-classifier.js";
 
 /** Setup of an engine for a comparison, and the reports that it receives. */
@@ -70,7 +70,6 @@ const FETCHED = 50;
 export function engineArm(world: World, options: EngineArmOptions): Arm {
   const { learner, hears = () => true, topK = world.k, choose = ({ items }) => items } = options;
   let now = FIRST_RUN;
-  let drawn = 0;
   const complaints: string[] = [];
   const complain = (message: string): void => void complaints.push(message);
   const engine = createEngine({
@@ -78,8 +77,7 @@ export function engineArm(world: World, options: EngineArmOptions): Arm {
     learner: learner(),
     ...(options.trust === "audited" ? { governance: governance({ trust: "audited" }) } : {}),
     clock: () => now,
-    // Ids decide which runs are controls: other ones with each seed.
-    createId: () => `${world.seed}-${drawn++}`,
+    createId: countedIds(world.seed),
     logger: { warn: complain, error: complain },
   });
   const fetchK = engine.learner.fetchK?.(topK) ?? FETCHED;

@@ -1,6 +1,7 @@
 import { createEngine, memoryStore } from "@qavr/core";
 import { loadDataset, seededRandom, shuffle, uniformAt } from "@qavr/lab";
 import { type LocalMemories, localMemories } from "@qavr/local";
+import { countedIds } from "./arm.js";
 
 /** Held-out success over one collection of own memories. */
 export interface OwnMemoriesResult {
@@ -63,9 +64,7 @@ export async function learnOwnMemories(seed: number, plan: OwnMemoriesPlan = OWN
   shuffle(stream ?? [], random);
   const memories = localMemories({ path: ":memory:" });
   await memories.add(notes);
-  let drawn = 0;
-  // Ids decide which runs are controls.
-  const engine = createEngine({ store: memoryStore(), createId: () => `${seed}-${drawn++}` });
+  const engine = createEngine({ store: memoryStore(), createId: countedIds(seed) });
   const chance = (ids: readonly string[], need: number): number =>
     ids.some((id) => helps.get(id) === need) ? plan.helped : plan.alone;
 

@@ -1,6 +1,7 @@
 import { createEngine, memoryStore } from "@qavr/core";
 import { withinBudget } from "@qavr/core/adapter";
 import { openProcedures } from "@qavr/markdown";
+import { countedIds } from "../learning/arm.js";
 import { inFolder } from "./corpus.js";
 import { CHARACTERS, shareListed, skillWorld } from "./listed-skills.js";
 
@@ -23,7 +24,7 @@ export async function measureListing(seed: number, runs: number): Promise<Listin
     ]),
   );
   return inFolder(files, async (root) => {
-    const engine = createEngine({ store: memoryStore() });
+    const engine = createEngine({ store: memoryStore(), createId: countedIds(seed) });
     const procedures = openProcedures(root, { engine });
     const learned: { runs: number; share: number }[] = [];
     for (let run = 0; run <= runs; run++) {

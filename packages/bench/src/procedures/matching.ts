@@ -1,6 +1,7 @@
 import { createEngine, memoryStore } from "@qavr/core";
 import { cachedLsa, lsaEmbedder } from "@qavr/lab";
 import { openProcedures } from "@qavr/markdown";
+import { countedIds } from "../learning/arm.js";
 import { buildCorpus, fileOf, inFolder, type Request } from "./corpus.js";
 
 /** Shares of requests whose procedure was among the first three. */
@@ -36,7 +37,7 @@ export async function measureMatching(seed: number, runs: number, tests: number)
   for (const search of ["words", "words + vectors"] as const) {
     results.push(
       await inFolder(files, async (root) => {
-        const engine = createEngine({ store: memoryStore() });
+        const engine = createEngine({ store: memoryStore(), createId: countedIds(seed) });
         const embed = search === "words" ? undefined : async (texts: readonly string[]) => texts.map(vectorOf);
         const procedures = openProcedures(root, { engine, embed });
         const shown = async ({ text }: Request) => procedures.search({ text, limit: SHOWN });
@@ -83,7 +84,7 @@ export async function measureTwins(seed: number, runs: number, tests: number): P
   const wanted = new Set(needs.map(({ name }) => name));
   const requests = all.filter(({ need }) => wanted.has(need));
   return inFolder(files, async (root) => {
-    const engine = createEngine({ store: memoryStore() });
+    const engine = createEngine({ store: memoryStore(), createId: countedIds(seed) });
     const procedures = openProcedures(root, { engine });
     const follow = async (request: Request, isTold: boolean): Promise<number> => {
       const { procedures: found, episode } = await procedures.search({ text: request.text, limit: SHOWN });

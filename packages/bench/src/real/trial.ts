@@ -1,6 +1,6 @@
 import { createEngine, memoryStore, type RankedItem, type Ranking, type RankRequest } from "@qavr/core";
 import { type Embed, mean, uniformAt } from "@qavr/lab";
-import { FIRST_RUN, RUN_INTERVAL } from "../learning/arm.js";
+import { countedIds, FIRST_RUN, RUN_INTERVAL } from "../learning/arm.js";
 import type { HostedRequest, Replay } from "./columns.js";
 import { learnerOf } from "./rows.js";
 
@@ -25,7 +25,6 @@ export async function runTrial(
   choose: (ranking: Ranking) => readonly RankedItem[] = ({ items }) => items,
 ): Promise<Success> {
   let now = FIRST_RUN;
-  let drawn = 0;
   const fail = (message: string): never => {
     throw new Error(`${row} on ${replay.column.name}: ${message}`);
   };
@@ -33,8 +32,7 @@ export async function runTrial(
     store: memoryStore(),
     learner: learnerOf(row),
     clock: () => now,
-    // Ids decide which runs are controls: other ones with each seed.
-    createId: () => `${replay.seed}-${drawn++}`,
+    createId: countedIds(replay.seed),
     logger: { warn: fail, error: fail },
   });
   const asked = ({ text, candidates }: HostedRequest): RankRequest => ({
