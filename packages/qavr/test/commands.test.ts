@@ -226,30 +226,18 @@ describe("qavr status --json", () => {
   });
 });
 
-/** The notes of the demo that mislead. */
-const MISLEADING = [
-  "Run the deploy again until it passes",
-  "Delete the lock file of the deploy",
-  "Tell the customer to use another browser",
-  "Charge the card once more",
-  "Reset the password again",
-  "Switch off two-factor login",
-  "Export to a spreadsheet instead",
-  "Widen the filter to all teams",
-];
-
 describe("qavr demo", () => {
-  it("learns which notes help, with a lift whose interval is above 0, and lets the doctor name two notes that mislead", async () => {
-    const { store, lift, best, curve } = (await dataOf("demo", "--runs", "1000")) as StatusReport;
+  it("learns which notes help, with a lift whose interval is above 0, and lets the doctor name three notes that mislead", async () => {
+    const { store, lift, best, curve } = (await dataOf("demo", "--runs", "800")) as StatusReport;
     const measured = lift?.lift;
     expect(typeof measured === "object" && measured.low).toBeGreaterThan(0);
     expect(best.slice(0, 2).every(({ id }) => Number(id.split("-")[1]) < 2)).toBe(true);
     expect(curve.points.at(-1)?.success).toBeGreaterThan(curve.points[0]?.success as number);
     const { findings } = (await dataOf("doctor", "-s", store)) as DoctorReport;
     expect(findings.map(({ id }) => id)).toEqual(["harmful-memories"]);
-    const named = [...(findings[0]?.finding ?? "").matchAll(/[:;] ([^:;]+): \d+ of \d+ runs/g)].map(([, note]) => note);
-    expect(named).toHaveLength(2);
-    expect(MISLEADING).toEqual(expect.arrayContaining(named));
+    expect(findings[0]?.finding).toMatch(
+      /these memories: Switch off two-factor login: \d+ of \d+ runs[^;]*; Run the deploy again until it passes: \d+ of \d+ runs[^;]*; Widen the filter to all teams: \d+ of \d+ runs[^;]*\.$/,
+    );
   });
 
   it("says that it is made up, and how to look at it", async () => {
