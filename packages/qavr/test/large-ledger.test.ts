@@ -52,11 +52,8 @@ function counted(store: Store): { readonly store: Store; take(): { states: numbe
 const MEMORIES = 8_000;
 /** More than 10,000 entries: shorter ledgers are compared with their digests. */
 const RUNS = 5_100;
-/**
- * Rows that a page reads at most, whatever the length of the ledger. The most shown take 5,000 states; the outermost bands of utility have
- * up to some hundred memories.
- */
-const MOST_STATES = 6_500;
+/** Rows that a page reads at most, whatever the length of the ledger. */
+const MOST_STATES = 6_000;
 const MOST_ENTRIES = 7_000;
 
 it(`reads a part of ${MEMORIES} memories for each page, and pages through all of them in order`, async () => {
