@@ -4,6 +4,7 @@ import { createEngine, type Store } from "@qavr/core";
 import { postgresStore } from "@qavr/postgres";
 import type { PostgresServer } from "@qavr/postgres-server";
 import { sqliteStore } from "@qavr/sqlite";
+import type { Client } from "pg";
 import { onServer } from "./database.js";
 import { endSteadyRun, rankSteadyRun } from "./steady-runs.js";
 
@@ -20,35 +21,22 @@ export interface Ledgers {
 }
 
 export interface Original {
-  /** To write its outcomes. */
-  readonly writing: Spent;
+  /** Time that its outcomes took to write, ms. */
+  readonly writing: number;
   copy(name: string): Promise<Place>;
-}
-
-/** Time of some work, ms. */
-export interface Spent {
-  readonly clock: number;
-  /** Of this process. Writers have processes of their own, and a database server too. */
-  readonly cpu: number;
-}
-
-export function stopwatch(): () => Spent {
-  const [started, before] = [performance.now(), process.cpuUsage()];
-  return () => {
-    const { user, system } = process.cpuUsage(before);
-    return { clock: performance.now() - started, cpu: (user + system) / 1_000 };
-  };
 }
 
 export interface Place {
   /** Path or URL, for a writer. */
   readonly location: string;
   open(): Store;
+  /** Processes of a database server that work for its clients. */
+  sessions(): Promise<readonly number[]>;
 }
 
-/** Records outcomes of long ago. Returns the time that took. */
-async function seed(store: Store, outcomes: number): Promise<Spent> {
-  const spent = stopwatch();
+/** Records outcomes of long ago. Returns the time that took, ms. */
+async function seed(store: Store, outcomes: number): Promise<number> {
+  const started = performance.now();
   let clock = Date.now() - AGO;
   const engine = createEngine({ store, clock: () => (clock += 1) });
   for (let run = 0; run < outcomes; run += TOGETHER) {
@@ -59,7 +47,7 @@ async function seed(store: Store, outcomes: number): Promise<Spent> {
     );
   }
   await engine.close();
-  return spent();
+  return performance.now() - started;
 }
 
 export const sqliteLedgers = (folder: string): Ledgers => ({
@@ -67,7 +55,7 @@ export const sqliteLedgers = (folder: string): Ledgers => ({
   async fill(outcomes) {
     const place = (name: string): Place => {
       const location = join(folder, `${name}-${outcomes}.db`);
-      return { location, open: () => sqliteStore({ path: location, busyTimeout: 60_000 }) };
+      return { location, open: () => sqliteStore({ path: location, busyTimeout: 60_000 }), sessions: async () => [] };
     };
     const original = place("original");
     const writing = await seed(original.open(), outcomes);
@@ -82,6 +70,14 @@ export const sqliteLedgers = (folder: string): Ledgers => ({
   },
 });
 
+async function sessionsOf(client: Client, database: string): Promise<readonly number[]> {
+  const { rows } = await client.query<{ pid: number }>(
+    "select pid from pg_stat_activity where datname = $1 and backend_type = 'client backend'",
+    [database],
+  );
+  return rows.map(({ pid }) => pid);
+}
+
 export const postgresLedgers = (server: PostgresServer): Ledgers => ({
   name: "PostgreSQL",
   async fill(outcomes) {
@@ -90,7 +86,11 @@ export const postgresLedgers = (server: PostgresServer): Ledgers => ({
       onServer(server.url(), (client) => client.query(`create database ${database(name)} template ${template}`));
     const place = (name: string): Place => {
       const location = server.url({ database: database(name) });
-      return { location, open: () => postgresStore({ connectionString: location, lockTimeout: 60_000 }) };
+      return {
+        location,
+        open: () => postgresStore({ connectionString: location, lockTimeout: 60_000 }),
+        sessions: () => onServer(server.url(), (client) => sessionsOf(client, database(name))),
+      };
     };
     await create("original", "template1");
     const writing = await seed(place("original").open(), outcomes);

@@ -5,29 +5,28 @@ import { createEngine, type Engine, type Store } from "@qavr/core";
 import { compact, replay, revoke, verify } from "@qavr/core/maintenance";
 import { median } from "@qavr/lab";
 import { startServer } from "@qavr/postgres-server";
-import type { CheckResult, Harness } from "./check.js";
+import type { CheckResult, Harness, Size } from "./check.js";
 import {
   AGO,
   type Ledgers,
   type Original,
   type Place,
   postgresLedgers,
-  type Spent,
   sqliteLedgers,
-  stopwatch,
   TOGETHER,
 } from "./copied-ledgers.js";
 import { losingTheTail, neverCatchingUp } from "./mutant-stores.js";
+import { onProcessors, type Processors, pin, processorsApart } from "./processors.js";
 import { REVOKED } from "./steady-runs.js";
 import { fixture, inFolder } from "./workspace.js";
 
 const OUTCOMES = { quick: 100, full: 4_000 } as const;
 const LONG = 100_000;
 /** Times that maintenance is measured, each on fresh copies: one time says little where six processes share a machine. */
-const ROUNDS = { quick: 1, full: 5 } as const;
-/** About half a second of other work. */
-const PARSES = 1_500;
+const ROUNDS = { quick: 1, full: 3 } as const;
 const WRITERS = 2;
+/** With a processor of its own, maintenance takes at most this many times its quiet time. Small ledgers say nothing about time. */
+const MOST_TIMES = { quick: Number.POSITIVE_INFINITY, full: 1.5 } as const;
 /** How long the writers write alone, for comparison, ms. */
 const ALONE = { quick: 200, full: 5_000 } as const;
 /** Work that takes longer than this many times its quiet time, and longer than a minute, is given up. */
@@ -70,7 +69,6 @@ interface Done extends Report {
   readonly name: string;
   readonly from: number;
   readonly to: number;
-  readonly spent: Spent;
   /** Length of the ledger at its end: writers make it longer. */
   readonly entries: number;
 }
@@ -88,7 +86,6 @@ async function maintain(
   const done: Done[] = [];
   for (const [name, run] of Object.entries(work)) {
     const from = now();
-    const spent = stopwatch();
     const timeout = timeoutOf(name);
     const over = new AbortController();
     const working = run(engine, outcomes).catch((error: unknown): Report => ({ problem: String(error) }));
@@ -97,7 +94,7 @@ async function maintain(
     const report = await Promise.race([working, lateness]);
     over.abort();
     const to = now();
-    done.push({ name, from, to, spent: spent(), entries: await store.head(NAMESPACE), ...report });
+    done.push({ name, from, to, entries: await store.head(NAMESPACE), ...report });
     if (report.problem === undefined) continue;
     // Late work goes on until its next read is refused.
     await store.close();
@@ -118,23 +115,28 @@ interface Written {
 
 /** Two processes that write until `stop` is called. */
 class ForeignWriters {
+  readonly #place: Place;
   readonly #children: readonly ChildProcess[];
   readonly #outputs: readonly Promise<string>[];
 
-  constructor({ location }: Place) {
+  constructor(place: Place) {
+    this.#place = place;
     this.#children = Array.from({ length: WRITERS }, (_, writer) =>
-      spawn(process.execPath, [fixture("write-without-pause.mjs"), location, `w${writer}`], {
+      spawn(process.execPath, [fixture("write-without-pause.mjs"), place.location, `w${writer}`], {
         stdio: ["pipe", "pipe", "inherit"],
       }),
     );
     this.#outputs = this.#children.map(({ stdout }) => text(stdout as NonNullable<typeof stdout>));
   }
 
-  /** Resolves when each has written. */
-  async writing(): Promise<void> {
+  /** Resolves when each has written. @param processors where they and their sessions on a server are to run */
+  async writing(processors?: string): Promise<void> {
     await Promise.all(
       this.#children.map((child) => new Promise((resolve) => child.stdout?.once("data", resolve).once("end", resolve))),
     );
+    if (processors === undefined) return;
+    for (const { pid } of this.#children) pin(pid as number, processors);
+    for (const pid of await this.#place.sessions()) pin(pid, processors);
   }
 
   async stop(): Promise<Written> {
@@ -188,23 +190,10 @@ function p99({ began, spent }: Written, from: number, to: number): number {
   return within[Math.min(within.length - 1, Math.floor(0.99 * within.length))] ?? 0;
 }
 
-const ratio = (value: number, floor: number): string => (floor > 0 ? `${(value / floor).toFixed(1)} ×` : "–");
-
-const PARSED = JSON.stringify(Array.from({ length: 1_000 }, (_, i) => ({ id: `m${i}`, relevance: i / 1_000 })));
-
-/** Time of work that needs a processor and nothing of the ledger, ms: how far writers slow down anything on this machine. */
-function parsing(): number {
-  const spent = stopwatch();
-  for (let i = 0; i < PARSES; i++) JSON.parse(PARSED);
-  return spent().clock;
-}
-
 /** One round: maintenance of a quiet ledger, and of one beside writers. */
 interface Round {
   readonly quiet: readonly Done[];
   readonly live: readonly Done[];
-  /** {@link parsing}, quiet and beside the writers. */
-  readonly parsing: readonly [number, number];
   /** p99 of writes without maintenance, and during each piece of it. ms */
   readonly alone: number;
   readonly delays: readonly number[];
@@ -212,25 +201,27 @@ interface Round {
   readonly wrong: readonly string[];
 }
 
-async function inRound(filled: Original, name: string, outcomes: number, alone: number): Promise<Round> {
+async function inRound(
+  filled: Original,
+  name: string,
+  outcomes: number,
+  { alone, processors }: Manner,
+): Promise<Round> {
   const quietly = await filled.copy(`quiet_${name}`);
-  const quietParsing = parsing();
   const quiet = await maintain(quietly.open(), outcomes, WORK, () => LEAST_TIMEOUT * TIMEOUT_FACTOR);
   const usual = ({ from, to }: Done): number => TIMEOUT_FACTOR * (to - from);
   const timeouts = new Map(quiet.map((one) => [one.name, Math.max(LEAST_TIMEOUT, usual(one))]));
   const place = await filled.copy(`live_${name}`);
   const writers = new ForeignWriters(place);
-  await writers.writing();
+  await writers.writing(processors?.others);
   const started = now();
   await pause(alone);
   const meanwhile = now();
-  const liveParsing = parsing();
   const live = await maintain(place.open(), outcomes, WORK, (work) => timeouts.get(work) ?? LEAST_TIMEOUT);
   const written = await writers.stop();
   return {
     quiet,
     live,
-    parsing: [quietParsing, liveParsing],
     alone: p99(written, started, meanwhile),
     delays: live.map(({ from, to }) => p99(written, from, to)),
     places: written.places.length,
@@ -241,42 +232,49 @@ async function inRound(filled: Original, name: string, outcomes: number, alone: 
   };
 }
 
+/** How maintenance is measured. */
+interface Manner {
+  readonly rounds: number;
+  /** How long the writers write alone, ms. */
+  readonly alone: number;
+  /** Maintenance, with its sessions on a server, has one of its own. Undefined: all processes share all of them. */
+  readonly processors: Processors | undefined;
+  /** Most times its quiet time that maintenance may take. */
+  readonly most: number;
+}
+
 /** Maintenance of a ledger of so many outcomes, quiet and beside writers: medians over rounds. */
-async function beside(kind: Ledgers, outcomes: number, alone: number, times: number): Promise<CheckResult> {
+async function beside(kind: Ledgers, outcomes: number, manner: Manner): Promise<CheckResult> {
   const filled = await kind.fill(outcomes);
   const rounds: Round[] = [];
-  for (let round = 1; round <= times; round++) rounds.push(await inRound(filled, `${round}`, outcomes, alone));
+  for (let round = 1; round <= manner.rounds; round++) rounds.push(await inRound(filled, `${round}`, outcomes, manner));
   const wrong = rounds.flatMap((round) => round.wrong);
   const written = rounds.reduce((sum, { places }) => sum + places, 0);
-  const perEntry = ({ spent, entries }: Done, of: keyof Spent): number => spent[of] / entries;
-  const said = Object.keys(WORK).map((name, i) => {
+  const perEntry = ({ from, to, entries }: Done): number => (to - from) / entries;
+  const said = Object.keys(WORK).map((_, i) => {
     const all = rounds.filter(({ quiet, live }) => quiet[i] && live[i]);
-    const timesOf = (of: keyof Spent): string =>
-      ratio(
-        median(all.map(({ live }) => perEntry(live[i] as Done, of))),
-        median(all.map(({ quiet }) => perEntry(quiet[i] as Done, of))),
-      );
-    const delay = median(all.map(({ delays }) => delays[i] as number));
-    const usual = ratio(delay, median(all.map((round) => round.alone)));
-    return `${name} ${timesOf("clock")}, by CPU ${timesOf("cpu")} (p99 ${delay.toFixed(0)} ms, ${usual})`;
+    return {
+      slower:
+        median(all.map(({ live }) => perEntry(live[i] as Done))) /
+        median(all.map(({ quiet }) => perEntry(quiet[i] as Done))),
+      delay: median(all.map(({ delays }) => delays[i] as number)),
+    };
   });
-  const parsings = (place: 0 | 1): number => median(rounds.map((round) => round.parsing[place]));
-  said.push(`parsing JSON, which needs no ledger, ${ratio(parsings(1), parsings(0))}`);
-  const asFast = (of: keyof Spent): string =>
-    ["verify", "replay"]
-      .map((name) => {
-        const quietly = rounds.flatMap(({ quiet }) => quiet.filter((one) => one.name === name));
-        return (filled.writing[of] / median(quietly.map(({ spent }) => spent[of]))).toFixed(1);
-      })
-      .join(" and ");
-  const speed = `quiet verify and replay ${asFast("clock")} times as fast as the ledger was written, ${TOGETHER} runs at a time (by CPU ${asFast("cpu")})`;
+  const alone = median(rounds.map((round) => round.alone));
+  const slower = said.map((one) => one.slower.toFixed(1)).join("/");
+  const delays = said.map(({ delay }) => delay.toFixed(0)).join("/");
+  const asLong = said.map(({ delay }) => (delay / alone).toFixed(1)).join("/");
+  const asFast = ["verify", "replay"].map((name) => {
+    const quietly = rounds.flatMap(({ quiet }) => quiet.filter((one) => one.name === name));
+    return (filled.writing / median(quietly.map(({ from, to }) => to - from))).toFixed(1);
+  });
   const done = rounds.every(({ live }) => live.length === Object.keys(WORK).length);
   return {
     promise: "R28",
-    what: `verify, replay, revoke and compact while two processes write without a pause; times per entry, own CPU time per entry and delays of writes ÷ quiet ones (${kind.name})`,
-    tried: `${outcomes.toLocaleString("en")} outcomes, ${written.toLocaleString("en")} more meanwhile${times > 1 ? `; medians of ${times} rounds` : ""}`,
-    seen: `${said.join("; ")}; ${speed}; ${wrong.length === 0 ? "0 lost, none counted otherwise than once" : wrong.join("; ")}`,
-    held: wrong.length === 0 && done && written > 0,
+    what: `verify, replay, revoke and compact while two processes write without a pause, ${manner.processors ? "with a processor of its own" : "on shared processors"}; times per entry and p99 of writes against quiet ones (${kind.name})`,
+    tried: `${outcomes.toLocaleString("en")} outcomes, ${written.toLocaleString("en")} more meanwhile; medians of ${manner.rounds} rounds`,
+    seen: `${slower} times as long; writes' p99 ${delays} ms; ${asLong} × that without maintenance; quiet verify and replay ${asFast.join(" and ")} × as fast as the ledger was written with ${TOGETHER} runs at a time; ${wrong.length === 0 ? "0 lost, none counted otherwise than once" : wrong.join("; ")}`,
+    held: wrong.length === 0 && done && written > 0 && said.every(({ slower: times }) => times <= manner.most),
   };
 }
 
@@ -301,35 +299,52 @@ async function mutated(
 export const liveMaintenance: Harness = {
   name: "live maintenance",
   async run(size, isLong = false): Promise<readonly CheckResult[]> {
-    const server = size === "full" ? await startServer() : undefined;
-    try {
-      return await inFolder(async (folder) => {
-        const results: CheckResult[] = [];
-        const kinds = [sqliteLedgers(folder), ...(server ? [postgresLedgers(server)] : [])];
-        for (const outcomes of [OUTCOMES[size], ...(isLong ? [LONG] : [])]) {
-          for (const kind of kinds) results.push(await beside(kind, outcomes, ALONE[size], ROUNDS[size]));
-        }
-        const mutants = {
-          "loses what is written during its work": losingTheTail,
-          "never catches up with the writers": neverCatchingUp,
-        };
-        for (const [what, fault] of Object.entries(mutants)) {
-          await inFolder(async (own) => {
-            const found = await mutated(sqliteLedgers(own), OUTCOMES.quick, MUTANT_TIMEOUT[size], fault);
-            results.push({
-              promise: "R25",
-              what: `mutant: maintenance that ${what}`,
-              tried: `${OUTCOMES.quick} outcomes, two writers`,
-              seen: found || "nothing",
-              held: found !== "",
-              mutant: true,
-            });
-          });
-        }
-        return results;
-      });
-    } finally {
-      await server?.stop();
-    }
+    const apart = processorsApart();
+    return [
+      ...(await measured(size, isLong)),
+      ...(apart ? await onProcessors(apart.own, () => measured(size, isLong, apart)) : []),
+      ...(await mutants(size)),
+    ];
   },
 };
+
+/** Both stores and all sizes. The server starts here, so that it runs on this process's processors. */
+async function measured(size: Size, isLong: boolean, processors?: Processors): Promise<readonly CheckResult[]> {
+  const most = processors ? MOST_TIMES[size] : Number.POSITIVE_INFINITY;
+  const manner = { rounds: ROUNDS[size], alone: ALONE[size], processors, most };
+  const server = size === "full" ? await startServer() : undefined;
+  try {
+    return await inFolder(async (folder) => {
+      const results: CheckResult[] = [];
+      const kinds = [sqliteLedgers(folder), ...(server ? [postgresLedgers(server)] : [])];
+      for (const outcomes of [OUTCOMES[size], ...(isLong ? [LONG] : [])]) {
+        for (const kind of kinds) results.push(await beside(kind, outcomes, manner));
+      }
+      return results;
+    });
+  } finally {
+    await server?.stop();
+  }
+}
+
+async function mutants(size: Size): Promise<readonly CheckResult[]> {
+  const results: CheckResult[] = [];
+  const faults = {
+    "loses what is written during its work": losingTheTail,
+    "never catches up with the writers": neverCatchingUp,
+  };
+  for (const [what, fault] of Object.entries(faults)) {
+    await inFolder(async (folder) => {
+      const found = await mutated(sqliteLedgers(folder), OUTCOMES.quick, MUTANT_TIMEOUT[size], fault);
+      results.push({
+        promise: "R25",
+        what: `mutant: maintenance that ${what}`,
+        tried: `${OUTCOMES.quick} outcomes, two writers`,
+        seen: found || "nothing",
+        held: found !== "",
+        mutant: true,
+      });
+    });
+  }
+  return results;
+}
