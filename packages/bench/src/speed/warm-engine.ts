@@ -21,7 +21,8 @@ export interface WarmEngine {
  * @throws INVALID_STATE when a candidate stayed cold: the bench would then time an easier job than it says.
  */
 export async function warmEngine(index: VectorIndex, store: Store, learner?: Learner): Promise<WarmEngine> {
-  const engine = createEngine({ store, ...(learner ? { learner } : {}) });
+  // Outcomes do not depend on the memories: controls would become the rule.
+  const engine = createEngine({ store, holdout: 0, ...(learner ? { learner } : {}) });
   const request = searchRequest(index, { fetched: FETCHED, shown: SHOWN });
   for (let query = 0; query < index.queries.length; query++) {
     for (const topK of [FETCHED, TAUGHT]) {

@@ -103,7 +103,7 @@ export function createRanker(parts: EngineParts): Pick<Engine, "rank" | "fetchSi
       holdout: draw && {
         ...draw,
         differs: showsOthers(scored.order, scored.host, ids),
-        advantage: Math.fround(scores?.advantage ?? 0),
+        advantage: Math.fround(scores?.advantage?.() ?? 0),
       },
       memoryOff,
       at: now,

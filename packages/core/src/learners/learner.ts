@@ -72,8 +72,11 @@ export interface Scores {
    * that is not recorded shows the host's order, too. @default 0
    */
   readonly hostShare?: number;
-  /** Success that the learner expects of its own list beyond that of the host's, in [−1, 1]. @default 0 */
-  readonly advantage?: number;
+  /**
+   * Success that the learner expects of the list by `score` beyond that of the host's, in [−1, 1]; asked only when the order is drawn.
+   * @default 0
+   */
+  readonly advantage?: (() => number) | undefined;
 }
 
 /** `score = similarity + learned + bonus + overlap`, up to rounding. The arrays are parallel to the scores, in units of similarity. */

@@ -26,9 +26,9 @@ export function boost(logit: number, norm: number): number {
   return (logit * logit) / norm / OAR.boostCosine;
 }
 
-/** Value of a penalty `age` runs after the memory was last shown: `y · e^(−age / 3000)`. It fades, so that the memory is tried again. */
-export function penalty(logit: number, age: number): number {
-  return logit * Math.exp(-age / OAR.forgiveness);
+/** Share of a penalty that is left `age` runs after the memory was last shown: `e^(−age / 3000)`. It fades, so that the memory is tried again. */
+export function penaltyLeft(age: number): number {
+  return Math.exp(-age / OAR.forgiveness);
 }
 
 /** Share of a context's logit that counts after `n` runs: `n / (n + 1)`. */

@@ -3,7 +3,7 @@ import { relativeSimilarities } from "../../scoring/relative-similarity.js";
 import type { ScoreRequest, Scores } from "../learner.js";
 import { centre, expectedLogit } from "../request-model.js";
 import { hasSpread, spreadScale } from "../running-spread.js";
-import { beyondLevel, boost, contextShare, freshness, penalty, voteRate } from "./formulas.js";
+import { beyondLevel, boost, contextShare, freshness, penaltyLeft, voteRate } from "./formulas.js";
 import { gatesOf, OPEN } from "./gates.js";
 import { keepApart } from "./keep-apart.js";
 import * as OAR from "./parameters.js";
@@ -19,7 +19,7 @@ const FIRST = sharedCodec.empty();
  *
  *     y_m = v_m · z                              c_m = n_m / (n_m + 1)
  *     level_m = Σ rel² c y / (Σ rel² c + 0.2)    over the other candidates: what the request itself explains
- *     x_m = c_m · beyondLevel(y_m, level_m)      worth(x) = boost(x) or penalty(x),  worth(ρ) = ρ or penalty(ρ)
+ *     x_m = c_m · beyondLevel(y_m, level_m)      worth(x) = boost(x) or x · penaltyLeft,  worth(ρ) = ρ or ρ · penaltyLeft
  *     score = similarity + σ' (min(2.2 (R worth(ρ) + C worth(x)), 0.8) + G · freshness)
  *     score −= σ' G (1 − vote rate) overlap with the memories above it          when ρ + y ≤ 0
  *
@@ -74,18 +74,18 @@ export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: numb
       unchanged = gate === 0 && unchanged;
       const left = kept(now - (table.at[row] as number), halfLife);
       const reputation = left * (table.reputation[row] as number);
-      const age = shared.lessons - (table.lastRun[row] as number);
       const logit = logits[i] as number;
       const isDirected = !Number.isNaN(logit);
       explores = isDirected;
-      let shift = (isDirected ? trusted : gate) * (reputation > 0 ? reputation : penalty(reputation, age));
+      const fade = penaltyLeft(shared.lessons - (table.lastRun[row] as number));
+      let shift = (isDirected ? trusted : gate) * (reputation > 0 ? reputation : fade * reputation);
       utilities[i] = reputation + (isDirected ? logit : 0);
       if (isDirected) {
         const share = contextShare(seen);
         const own = (relative[i] as number) ** 2 * share;
         const level = (levelSum - own * logit) / (levelWeight - own + OAR.levelPrior);
         const x = share * beyondLevel(logit, level);
-        shift += open * (x > 0 ? boost(x, left * (table.vectors.norm[row] as number)) : penalty(x, age));
+        shift += open * (x > 0 ? boost(x, left * (table.vectors.norm[row] as number)) : fade * x);
       }
       learned = Math.min(OAR.weight * shift, OAR.boostCap);
     }
@@ -110,6 +110,7 @@ export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: numb
     unchanged,
     terms: { ...terms, scale },
     hostShare,
-    advantage: hostShare === 0 ? 0 : advantageOf(expectedLogit(shared, z), similarities, utilities, scores, topK),
+    advantage:
+      hostShare === 0 ? undefined : () => advantageOf(expectedLogit(shared, z), similarities, utilities, scores, topK),
   };
 }
