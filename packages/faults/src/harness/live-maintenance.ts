@@ -272,7 +272,7 @@ async function beside(kind: Ledgers, outcomes: number, manner: Manner): Promise<
   return {
     promise: "R28",
     what: `verify, replay, revoke and compact while two processes write without a pause, ${manner.processors ? "with a processor of its own" : "on shared processors"}; times per entry and p99 of writes against quiet ones (${kind.name})`,
-    tried: `${outcomes.toLocaleString("en")} outcomes, ${written.toLocaleString("en")} more meanwhile; medians of ${manner.rounds} rounds`,
+    tried: `${outcomes.toLocaleString("en")} outcomes, ${written.toLocaleString("en")} more meanwhile${manner.rounds > 1 ? `; medians of ${manner.rounds} rounds` : ""}`,
     seen: `${slower} times as long; writes' p99 ${delays} ms; ${asLong} × that without maintenance; quiet verify and replay ${asFast.join(" and ")} × as fast as the ledger was written with ${TOGETHER} runs at a time; ${wrong.length === 0 ? "0 lost, none counted otherwise than once" : wrong.join("; ")}`,
     held: wrong.length === 0 && done && written > 0 && said.every(({ slower: times }) => times <= manner.most),
   };

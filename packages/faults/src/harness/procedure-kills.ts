@@ -75,9 +75,8 @@ async function killRepeatedly(
     mkdirSync(join(root, "procedures"));
     mkdirSync(join(root, WRITES), { recursive: true });
     writeFileSync(join(root, FILE), `${HEAD}---\n${BODY}`);
-    const isDone = (): boolean =>
-      tally.kills >= kills && !(isEarly && tally.met === 0 && tally.kills < MOST_WRITE_KILLS);
-    while (!isDone() && tally.torn === 0) {
+    const mayMeet = (): boolean => isEarly && tally.met === 0 && tally.kills < MOST_WRITE_KILLS;
+    while (tally.torn === 0 && (tally.kills < kills || mayMeet())) {
       tally.stamps += await stampUntilKilled(root, mode, delay(), isEarly);
       tally.kills++;
       if (leftoversIn(join(root, WRITES)) > 0) tally.met++;
