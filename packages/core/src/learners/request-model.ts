@@ -133,9 +133,15 @@ export function expectedLogit(state: RequestBaseline, q: Float32Array | undefine
  * learn the mean request and harm unrelated needs. `q` itself before the first run.
  *
  * @param part share of the mean request that is subtracted, in [0, 1]
+ * @param room takes the vector, unless it is `q` itself
  */
-export function centre(model: RequestModel | undefined, q: Float32Array, part = 1): Float32Array {
-  return model && model.mean.length === q.length ? unitDifference(q, model.mean, part) : q;
+export function centre(
+  model: RequestModel | undefined,
+  q: Float32Array,
+  part = 1,
+  room: Float32Array = new Float32Array(q.length),
+): Float32Array {
+  return model && model.mean.length === q.length ? unitDifference(q, model.mean, part, room) : q;
 }
 
 /** A direction to learn along: the unit vector of its recorded bytes, so that a lesson can be taken back exactly. */

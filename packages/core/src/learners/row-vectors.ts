@@ -34,12 +34,13 @@ export class RowVectors {
    *
    * Ten rows are multiplied at a time: their cache misses overlap, and each value of `z` is loaded once for all ten. The usual
    * fifty, forty or twenty candidates leave no rest.
+   *
+   * @param products takes the values, and is returned
    */
-  dots(rows: Int32Array, z: Float32Array): Float64Array {
+  dots(rows: Int32Array, z: Float32Array, products: Float64Array = new Float64Array(rows.length)): Float64Array {
     const vectors = this.#values;
     const length = z.length;
     const count = rows.length;
-    const products = new Float64Array(count);
     if (length > this.#stride) return products.fill(Number.NaN);
     for (let next = 0; next < count; next += 10) {
       const a = this.#start(rows, next);

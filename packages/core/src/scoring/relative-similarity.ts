@@ -9,8 +9,13 @@ import { clamp } from "./bounds.js";
  * or none lies above the level. Invariant to a·s + b.
  *
  * @param similarities best first, as the host returned them
+ * @param relative takes the values, and is returned
  */
-export function relativeSimilarities(similarities: Float64Array, topK: number): Float64Array {
+export function relativeSimilarities(
+  similarities: Float64Array,
+  topK: number,
+  relative: Float64Array = new Float64Array(similarities.length),
+): Float64Array {
   const count = similarities.length;
   let top = Number.NEGATIVE_INFINITY;
   let sum = 0;
@@ -21,8 +26,7 @@ export function relativeSimilarities(similarities: Float64Array, topK: number): 
   }
   const level = sum / (count - topK);
   const range = top - level;
-  const relative = new Float64Array(count).fill(1);
-  if (count <= topK || !(range > 0)) return relative;
+  if (count <= topK || !(range > 0)) return relative.fill(1);
   for (let i = 0; i < count; i++) relative[i] = clamp(((similarities[i] as number) - level) / range, 0, 1);
   return relative;
 }

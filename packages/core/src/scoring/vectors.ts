@@ -36,9 +36,17 @@ export function toUnit(vector: Float32Array): Float32Array {
   return vector;
 }
 
-/** `unit(a − share · b)`, a new vector. */
-export function unitDifference(a: Float32Array, b: Float32Array, share = 1): Float32Array {
-  const difference = new Float32Array(a.length);
+/**
+ * `unit(a − share · b)`.
+ *
+ * @param difference takes the vector, and is returned
+ */
+export function unitDifference(
+  a: Float32Array,
+  b: Float32Array,
+  share = 1,
+  difference: Float32Array = new Float32Array(a.length),
+): Float32Array {
   for (let i = 0; i < a.length; i++) difference[i] = (a[i] as number) - share * (b[i] as number);
   return toUnit(difference);
 }

@@ -41,9 +41,7 @@ export function keepApart(scores: Float64Array, company: Company): void {
   const least = choose(scores, contenders, company);
   if (outsider === undefined || (scores[outsider] as number) < least) return;
   const fall = (scores[outsider] as number) - least + company.weight * BELOW;
-  const isContender = new Uint8Array(scores.length);
-  for (const contender of contenders) isContender[contender] = 1;
-  for (let i = 0; i < scores.length; i++) if (isContender[i] === 0) scores[i] = (scores[i] as number) - fall;
+  for (let i = 0; i < scores.length; i++) if (!contenders.includes(i)) scores[i] = (scores[i] as number) - fall;
 }
 
 /**
@@ -57,17 +55,12 @@ function choose(
   { topK, rows, sketches, utilities, evidence, weight }: Company,
 ): number {
   const count = contenders.length;
-  const rowOf = new Int32Array(count);
-  const score = new Float64Array(count);
-  for (let i = 0; i < count; i++) {
-    const contender = contenders[i] as number;
-    rowOf[i] = rows[contender] as number;
-    score[i] = scores[contender] as number;
-  }
+  const rowOf = contenders.map((contender) => rows[contender] as number);
+  const score = contenders.map((contender) => scores[contender] as number);
   /** Greatest cosine with the chosen ones compared so far, and their number. */
-  const alike = new Float64Array(count);
-  const compared = new Int32Array(count);
-  const isChosen = new Uint8Array(count);
+  const alike = contenders.map(() => 0);
+  const compared = contenders.map(() => 0);
+  const isChosen = contenders.map(() => false);
   const chosen: number[] = [];
   let least = Number.POSITIVE_INFINITY;
   while (chosen.length < Math.min(topK, count)) {
@@ -75,7 +68,7 @@ function choose(
     let highest = Number.NEGATIVE_INFINITY;
     for (let i = 0; i < count; i++) {
       const value = score[i] as number;
-      if (isChosen[i] === 1 || value < highest) continue;
+      if (isChosen[i] || value < highest) continue;
       // Ties keep the host's order.
       if (value === highest && (contenders[i] as number) > (contenders[first] as number)) continue;
       highest = value;
@@ -95,11 +88,13 @@ function choose(
       alike[first] = most;
       score[first] = (scores[contender] as number) - weight * overlap(most, evidence[contender] as number);
     } else {
-      isChosen[first] = 1;
+      isChosen[first] = true;
       chosen.push(first);
       least = highest;
     }
   }
-  for (let i = 0; i < count; i++) scores[contenders[i] as number] = score[i] as number;
+  contenders.forEach((contender, i) => {
+    scores[contender] = score[i] as number;
+  });
   return least;
 }

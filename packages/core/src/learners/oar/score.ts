@@ -1,3 +1,4 @@
+import { columns } from "../../scoring/columns.js";
 import { kept } from "../../scoring/half-life.js";
 import { relativeSimilarities } from "../../scoring/relative-similarity.js";
 import type { ScoreRequest, Scores } from "../learner.js";
@@ -32,18 +33,20 @@ const FIRST = sharedCodec.empty();
 export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: number): Scores {
   const { table, rows, similarities, vector, topK, now, shared = FIRST } = request;
   const count = similarities.length;
+  // The engine keeps the scores until the run ends, and nothing else.
   const scores = new Float64Array(count);
-  const utilities = new Float64Array(count);
-  const evidence = new Float64Array(count);
-  const terms = { learned: new Float64Array(count), bonus: new Float64Array(count), overlap: new Float64Array(count) };
+  const column = columns(count, 7);
+  const utilities = column();
+  const evidence = column();
   const isRanked = hasSpread(shared, similarities);
   const { reputation: trusted, context: open } = isRanked ? gatesOf(shared) : OPEN;
   const gate = Math.max(trusted, open);
   const scale = spreadScale(shared, similarities);
-  const relative = relativeSimilarities(similarities, topK);
-  const z = vector && centre(shared, vector, OAR.centring);
+  const terms = { learned: column(), bonus: column(), overlap: column(), scale };
+  const relative = relativeSimilarities(similarities, topK, column());
+  const z = vector && centre(shared, vector, OAR.centring, table.room.subarray(0, vector.length));
   /** y, NaN for a memory that shares no vector space with the request. */
-  const logits = z ? table.vectors.dots(rows, z) : new Float64Array(count).fill(Number.NaN);
+  const logits = z ? table.vectors.dots(rows, z, column()) : column().fill(Number.NaN);
   const votes = voteRate(shared);
   let unchanged = true;
   /** Σ rel² c y and Σ rel² c, and N, the greatest rel² n. */
@@ -77,7 +80,7 @@ export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: numb
       const logit = logits[i] as number;
       const isDirected = !Number.isNaN(logit);
       explores = isDirected;
-      const fade = penaltyLeft(shared.lessons - (table.lastRun[row] as number));
+      const fade = reputation < 0 || logit < 0 ? penaltyLeft(shared.lessons - (table.lastRun[row] as number)) : 1;
       let shift = (isDirected ? trusted : gate) * (reputation > 0 ? reputation : fade * reputation);
       utilities[i] = reputation + (isDirected ? logit : 0);
       if (isDirected) {
@@ -102,15 +105,15 @@ export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: numb
     for (let i = 0; i < count; i++) overlap[i] = (scores[i] as number) - (overlap[i] as number);
   }
   const hostShare = isRanked && !unchanged ? hostShareOf(shared) : 0;
+  const base = hostShare === 0 ? 0 : expectedLogit(shared, z);
   return {
     score: scores,
     utility: utilities,
     evidence,
     gate,
     unchanged,
-    terms: { ...terms, scale },
+    terms,
     hostShare,
-    advantage:
-      hostShare === 0 ? undefined : () => advantageOf(expectedLogit(shared, z), similarities, utilities, scores, topK),
+    advantage: hostShare === 0 ? undefined : () => advantageOf(base, similarities, utilities, scores, topK),
   };
 }
