@@ -47,6 +47,7 @@ export function keepApart(scores: Float64Array, company: Company): void {
 /**
  * Scores only fall, so a contender is compared with the chosen ones only when it comes first.
  *
+ * @param contenders best first, ties in the host's order
  * @returns the score of the last chosen one
  */
 function choose(
@@ -54,47 +55,37 @@ function choose(
   contenders: readonly number[],
   { topK, rows, sketches, utilities, evidence, weight }: Company,
 ): number {
-  const count = contenders.length;
-  const rowOf = contenders.map((contender) => rows[contender] as number);
-  const score = contenders.map((contender) => scores[contender] as number);
-  /** Greatest cosine with the chosen ones compared so far, and their number. */
-  const alike = contenders.map(() => 0);
-  const compared = contenders.map(() => 0);
-  const isChosen = contenders.map(() => false);
+  const left = contenders.map((candidate) => ({
+    candidate,
+    row: rows[candidate] as number,
+    score: scores[candidate] as number,
+    /** Greatest cosine with the chosen ones compared so far, and their number. */
+    alike: 0,
+    compared: 0,
+  }));
   const chosen: number[] = [];
   let least = Number.POSITIVE_INFINITY;
-  while (chosen.length < Math.min(topK, count)) {
-    let first = -1;
-    let highest = Number.NEGATIVE_INFINITY;
-    for (let i = 0; i < count; i++) {
-      const value = score[i] as number;
-      if (isChosen[i] || value < highest) continue;
-      // Ties keep the host's order.
-      if (value === highest && (contenders[i] as number) > (contenders[first] as number)) continue;
-      highest = value;
-      first = i;
+  for (let first = left.shift(); first && chosen.length < topK; first = left.shift()) {
+    const { candidate, row, alike } = first;
+    if ((utilities[candidate] as number) <= 0) {
+      for (; first.compared < chosen.length; first.compared++) {
+        const other = chosen[first.compared] as number;
+        // Two candidates of one memory are not compared.
+        if (row !== other) first.alike = Math.max(first.alike, sketches.cosine(row, other));
+      }
     }
-    const row = rowOf[first] as number;
-    let most = alike[first] as number;
-    const contender = contenders[first] as number;
-    const from = (utilities[contender] as number) > 0 ? chosen.length : (compared[first] as number);
-    for (let place = from; place < chosen.length; place++) {
-      const other = chosen[place] as number;
-      // Two candidates of one memory are not compared.
-      if (row !== rowOf[other]) most = Math.max(most, sketches.cosine(row, rowOf[other] as number));
+    if (first.alike === alike) {
+      chosen.push(row);
+      least = scores[candidate] as number;
+      continue;
     }
-    compared[first] = chosen.length;
-    if (most > (alike[first] as number)) {
-      alike[first] = most;
-      score[first] = (scores[contender] as number) - weight * overlap(most, evidence[contender] as number);
-    } else {
-      isChosen[first] = true;
-      chosen.push(first);
-      least = highest;
-    }
+    const score = first.score - weight * overlap(first.alike, evidence[candidate] as number);
+    scores[candidate] = score;
+    const later = left.findIndex((other) => {
+      const behind = score - (scores[other.candidate] as number);
+      return behind > 0 || (behind === 0 && candidate < other.candidate);
+    });
+    left.splice(later < 0 ? left.length : later, 0, first);
   }
-  contenders.forEach((contender, i) => {
-    scores[contender] = score[i] as number;
-  });
   return least;
 }
