@@ -1,6 +1,6 @@
 /**
  * Makes columns of zeros for one calculation, which share a buffer. A typed array with a buffer of its own takes 0.8 µs, as long as
- * scoring two candidates. Whoever keeps one of the columns keeps all of them.
+ * scoring two candidates. Keeping one column keeps the buffer of all.
  *
  * @param length of each column
  * @param most number of columns
