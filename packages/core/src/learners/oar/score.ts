@@ -1,3 +1,4 @@
+import { MAX_DIMS } from "../../embedding/request-vector.js";
 import { columns } from "../../scoring/columns.js";
 import { kept } from "../../scoring/half-life.js";
 import { relativeSimilarities } from "../../scoring/relative-similarity.js";
@@ -13,6 +14,9 @@ import type { OarTable } from "./table.js";
 import { advantageOf, hostShareOf } from "./worth.js";
 
 const FIRST = sharedCodec.empty();
+
+/** Takes the direction of the request that is being scored: a new array takes as long as scoring four memories. */
+const room = new Float32Array(MAX_DIMS);
 
 /**
  * Similarity plus the model's logit of each memory for this request, gated, bounded and scaled by the collection's spread (σ' is its
@@ -44,7 +48,7 @@ export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: numb
   const scale = spreadScale(shared, similarities);
   const terms = { learned: column(), bonus: column(), overlap: column(), scale };
   const relative = relativeSimilarities(similarities, topK, column());
-  const z = vector && centre(shared, vector, OAR.centring, table.room.subarray(0, vector.length));
+  const z = vector && centre(shared, vector, OAR.centring, room.subarray(0, vector.length));
   /** y, NaN for a memory that shares no vector space with the request. */
   const logits = z ? table.vectors.dots(rows, z, column()) : column().fill(Number.NaN);
   const votes = voteRate(shared);

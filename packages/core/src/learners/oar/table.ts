@@ -1,4 +1,3 @@
-import { MAX_DIMS } from "../../embedding/request-vector.js";
 import type { MemoryTable } from "../learner.js";
 import { doubled, RowVectors } from "../row-vectors.js";
 import { Sketches } from "./sketches.js";
@@ -16,8 +15,6 @@ export class OarTable implements MemoryTable {
   at: Float64Array = new Float64Array(FIRST_CAPACITY);
   readonly vectors: RowVectors = new RowVectors();
   readonly sketches: Sketches = new Sketches();
-  /** Room for the direction of the request that is being scored: a new array takes as long as scoring four memories. */
-  readonly room: Float32Array = new Float32Array(MAX_DIMS);
   #rows = 0;
 
   get size(): number {
