@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { type Learner, memoryStore, oar } from "../src/index.js";
+import { type Learner, memoryStore, oar, type Store } from "../src/index.js";
 import type { OarShared } from "../src/learners/oar/state.js";
 import { decodeEvent } from "../src/ledger/event-codec.js";
+import type { ExposureDraw } from "../src/ledger/events.js";
 import { exportState, replay, verify } from "../src/maintenance/index.js";
 import { ids, request, testEngine } from "./support/test-engine.js";
 
@@ -26,6 +27,16 @@ async function live(
 /** Nothing depends on the memories shown. */
 const byChance = (): number => 0.6;
 const d0Misleads = (shown: readonly string[]): number => (shown.includes("d0") ? 0.15 : 0.9);
+
+/** The draws of order that a ledger recorded. */
+async function drawnIn(store: Store): Promise<ExposureDraw[]> {
+  const drawn: ExposureDraw[] = [];
+  for (const { type, payload } of await store.readEntries("default", { after: 0, limit: 10_000 })) {
+    const event = decodeEvent(type, payload);
+    if (event.type === "exposure") drawn.push(...event.exposures.flatMap(({ holdout }) => holdout ?? []));
+  }
+  return drawn;
+}
 
 describe("control runs", () => {
   it("begin after 300 outcomes, and end where learning helps", async () => {
@@ -76,11 +87,7 @@ describe("control runs", () => {
     const store = memoryStore();
     const { engine } = testEngine({ store });
     await live(engine, 500, byChance);
-    const drawn = [];
-    for (const { type, payload } of await store.readEntries("default", { after: 0, limit: 10_000 })) {
-      const event = decodeEvent(type, payload);
-      if (event.type === "exposure") drawn.push(...event.exposures.flatMap(({ holdout }) => holdout ?? []));
-    }
+    const drawn = await drawnIn(store);
     expect(drawn.length).toBeGreaterThan(50);
     for (const { share, advantage } of drawn) {
       expect(share).toBeGreaterThan(0);
@@ -90,6 +97,21 @@ describe("control runs", () => {
     expect(drawn.some(({ advantage }) => advantage > 0.05)).toBe(true);
     expect(await replay(engine)).toMatchObject({ identical: true });
     expect(await verify(engine)).toMatchObject({ ok: true });
+  });
+
+  it("learn nothing from a request that keeps the host's order", async () => {
+    const advantagesOf = async (keepOrder: boolean): Promise<number[]> => {
+      const store = memoryStore();
+      await live(testEngine({ store, prefix: "past", holdout: 0 }).engine, 320, d0Misleads);
+      const { engine } = testEngine({ store, holdout: 0.5 });
+      for (let run = 0; run < 20; run++) {
+        const { episode } = await engine.rank(request({ vector: [1, 0, 0.2, 0], keepOrder }));
+        await engine.end(episode, { reward: true });
+      }
+      return (await drawnIn(store)).map(({ advantage }) => advantage);
+    };
+    expect(Math.min(...(await advantagesOf(false)))).toBeGreaterThan(0.05);
+    expect(await advantagesOf(true)).toEqual(new Array(20).fill(0));
   });
 
   it("are taken back and counted again with a corrected outcome", async () => {

@@ -103,7 +103,8 @@ export function createRanker(parts: EngineParts): Pick<Engine, "rank" | "fetchSi
       holdout: draw && {
         ...draw,
         differs: showsOthers(scored.order, scored.host, ids),
-        advantage: Math.fround(scores?.advantage?.() ?? 0),
+        // A request that keeps the host's order compares nothing, also in an episode that was drawn before.
+        advantage: scored.moved ? Math.fround(scores?.advantage?.() ?? 0) : 0,
       },
       memoryOff,
       at: now,
