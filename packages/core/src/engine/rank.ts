@@ -64,14 +64,14 @@ export function createRanker(parts: EngineParts): Pick<Engine, "rank" | "fetchSi
     });
     const isOff = memoryOff?.held === true && !request.required;
     const order = isOff ? [] : draw?.held ? scored.host : scored.order;
-    const isLearned = scored.moved && order === scored.order;
+    const { vector, scores, moved } = scored;
+    const isLearned = moved && order === scored.order;
     // Read before anything is opened or counted, since a text or label that is no string is refused.
     const texts = order.map((index) => textOf(candidates[index] as Candidate));
     const labels = order.map((index) => labelOf(candidates[index] as Candidate));
     const target = known ?? open.create(id, namespace, now);
     open.addAliases(target, request.aliases);
     open.touch(target, now);
-    const { vector, scores } = scored;
     const dims = vector?.bytes.length ?? 0;
     const room = hasRoomFor(
       target,
@@ -104,7 +104,7 @@ export function createRanker(parts: EngineParts): Pick<Engine, "rank" | "fetchSi
         ...draw,
         differs: showsOthers(scored.order, scored.host, ids),
         // A request that keeps the host's order compares nothing, also in an episode that was drawn before.
-        advantage: scored.moved ? Math.fround(scores?.advantage?.() ?? 0) : 0,
+        advantage: Math.fround((moved && scores?.advantage?.()) || 0),
       },
       memoryOff,
       at: now,
