@@ -63,7 +63,10 @@ export interface HoldoutDraw {
 export interface ExposureDraw extends HoldoutDraw {
   /** True when the two orders would have shown different memories. */
   readonly differs: boolean;
-  /** Success that the learner expected of its own list beyond that of the host's, float32 in [−1, 1]; 0 where it named none. */
+  /**
+   * Success that the learner expected of its own list beyond that of the host's, float32 in [−1, 1]. 0 where it named none, and where the
+   * request keeps the host's order.
+   */
   readonly advantage: number;
 }
 
