@@ -80,18 +80,18 @@ describe("the plans", () => {
       plan.filter((job) => job.row === row && job.set === set && job.scenario === scenario).length;
     for (const set of DATASET_NAMES) {
       for (const row of ROWS.filter(({ only, sourcesOnly }) => !only && !sourcesOnly)) {
-        expect(seeds(row.name, set, "main")).toBe(8);
+        expect(seeds(row.name, set, "main")).toBe(16);
       }
     }
     for (const scenario of SCENARIO_NAMES.filter((name) => SCENARIOS[name].kind !== "narrow")) {
       const { kind } = SCENARIOS[scenario];
-      const wanted = kind === "sources" ? 4 : 8;
+      const wanted = kind === "sources" ? 4 : 16;
       const set = kind === "harmless" ? "clinc150" : "banking77";
       expect(seeds(DEFAULT_ROW, set, scenario)).toBe(wanted);
       expect(seeds(REFERENCE_ROW, set, scenario)).toBe(wanted);
     }
-    expect(seeds("langchain-time-weighted", "banking77", "main")).toBe(8);
-    expect(plan.filter(({ row }) => row === "langchain-time-weighted")).toHaveLength(8);
+    expect(seeds("langchain-time-weighted", "banking77", "main")).toBe(16);
+    expect(plan.filter(({ row }) => row === "langchain-time-weighted")).toHaveLength(16);
   });
 });
 

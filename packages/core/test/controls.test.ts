@@ -26,6 +26,8 @@ async function live(
 
 /** Nothing depends on the memories shown. */
 const byChance = (): number => 0.6;
+/** Together they help; a model of single memories cannot say so. */
+const bothHelp = (shown: readonly string[]): number => (shown.includes("d0") && shown.includes("d1") ? 0.8 : 0.4);
 const d0Misleads = (shown: readonly string[]): number => (shown.includes("d0") ? 0.15 : 0.9);
 
 /** The draws of order that a ledger recorded. */
@@ -49,6 +51,13 @@ describe("control runs", () => {
     expect(order).toBe("learned");
     expect(items.map(({ id }) => id)).not.toContain("d0");
     expect((await engine.status()).lift?.episodes.holdout).toBeGreaterThan(2);
+  });
+
+  it("become the rule where the host's list is better than the learned one", async () => {
+    const { engine } = testEngine();
+    const held = await live(engine, 1_500, bothHelp);
+    expect(held.slice(-300).filter(Boolean).length).toBeGreaterThan(200);
+    expect((await engine.rank(request({ record: false, vector: [1, 0, 0.2, 0] }))).order).toBe("host");
   });
 
   it("are as many as the learner asks, and a preview shows the order of most runs", async () => {

@@ -19,7 +19,7 @@ export interface LearningOptions {
   readonly help: boolean;
 }
 
-export const HELP: string = `${COMMAND}                      everything; writes docs/benchmarks/learning.* (half an hour on two cores)
+export const HELP: string = `${COMMAND}                      everything; writes docs/benchmarks/learning.* (an hour on two cores)
 ${COMMAND} --quick              the guard of continuous integration: exit code 1 when the default learner got worse
 ${COMMAND} --rows cav,qavr      a part: tables on stdout, written nowhere unless --out says so
 

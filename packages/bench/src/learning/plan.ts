@@ -11,8 +11,8 @@ export interface Selection {
   readonly seeds: readonly number[];
 }
 
-/** Seeds of everything that is published. Tuning uses seeds above 100. */
-export const PUBLISHED_SEEDS: readonly number[] = [1, 2, 3, 4, 5, 6, 7, 8];
+/** Seeds of everything that is published: 16, since eight leave an error of 0.01 in a set's gain. Tuning uses seeds above 100. */
+export const PUBLISHED_SEEDS: readonly number[] = Array.from({ length: 16 }, (_, i) => i + 1);
 /** The rows that the targets about other worlds compare. */
 const HEADLINES: readonly string[] = [BASELINE_ROW, REFERENCE_ROW, DEFAULT_ROW];
 const STRESS_SEEDS = 2;
@@ -25,7 +25,7 @@ const HARMLESS_SETS: readonly DatasetName[] = ["clinc150", "sealtools"];
 export const STRESS_SET: DatasetName = "banking77";
 
 /**
- * A plan for half an hour: all rows on all sets; on one set, all but the slow ones through the stress scenarios, with two seeds where
+ * A plan for an hour: all rows on all sets; on one set, all but the slow ones through the stress scenarios, with two seeds where
  * they are not the rows that the targets compare; and those that hear of sources through the lying ones.
  */
 export function fullPlan(): readonly Job[] {

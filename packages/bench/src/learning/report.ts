@@ -16,7 +16,7 @@ import {
 import type { Comparison, Comparisons, Measure } from "./comparison.js";
 import { losses } from "./losses.js";
 import { OWN_MEMORIES } from "./own-memories.js";
-import { STRESS_SET } from "./plan.js";
+import { PUBLISHED_SEEDS, STRESS_SET } from "./plan.js";
 import { BASELINE_ROW, DEFAULT_ROW, PREDECESSOR_ROW, REFERENCE_ROW, ROWS, type Row, YARDSTICK_SEEDS } from "./rows.js";
 import { SCENARIO_NAMES, SCENARIOS, type ScenarioKind, type ScenarioName } from "./scenarios.js";
 import { LEARNABLE_SETS, meanGain, rivalsByGain } from "./targets.js";
@@ -251,7 +251,7 @@ function method(): string {
   return `## How
 
 \`\`\`sh
-npx -y pnpm@12 bench learning              # half an hour on two cores, the same numbers on any machine
+npx -y pnpm@12 bench learning              # an hour on two cores, the same numbers on any machine
 npx -y pnpm@12 bench learning --rows ${DEFAULT_ROW}   # a part, printed and not written
 \`\`\`
 
@@ -267,7 +267,7 @@ npx -y pnpm@12 bench learning --rows ${DEFAULT_ROW}   # a part, printed and not 
   normal and hard needs (25, 50, 25 %). A misleading memory of the need: × .4, each further × .8; of another need: × .97.
 - **Votes.** A helpful memory is praised in ${percent(helpful.helpful)} and blamed in ${percent(helpful.harmful)} of its showings, a misleading one in ${percent(misleading.helpful)} and ${percent(misleading.harmful)}, any other in
   ${percent(other.helpful)} each.
-- **Seeds.** 1 to 8; other worlds 2 (8 for the default and \`${REFERENCE_ROW}\`); lying sources and the last two rows ${YARDSTICK_SEEDS}. Own learners were tuned on ${tuned}
+- **Seeds.** 1 to ${PUBLISHED_SEEDS.length}; other worlds 2 (${PUBLISHED_SEEDS.length} for the default and \`${REFERENCE_ROW}\`); lying sources and the last two rows ${YARDSTICK_SEEDS}. Own learners were tuned on ${tuned}
   with seeds above 100; others have their published constants.
 
 ## Data

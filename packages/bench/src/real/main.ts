@@ -1,4 +1,5 @@
 import { installedVersions, withProgress } from "@qavr/lab";
+import { PUBLISHED_SEEDS } from "../learning/plan.js";
 import { runBenchmark } from "../report/benchmark.js";
 import { runJobs } from "../threads/run-jobs.js";
 import { COLUMNS } from "./columns.js";
@@ -11,10 +12,10 @@ const LOOK_ROWS = ["similarity", "beta-mean", "contexts", "oar"];
 
 await runBenchmark({
   name: "real",
-  help: "Learners on outcomes that really happened. A look takes a minute, --full ten on two cores.",
+  help: "Learners on outcomes that really happened. A look takes a minute, --full half an hour on two cores.",
   versions: () => installedVersions(import.meta.url),
   async measure(full) {
-    const seeds = full ? [1, 2, 3, 4, 5] : [1];
+    const seeds = full ? PUBLISHED_SEEDS : [1];
     const rows = full ? Object.keys(REAL_ROWS) : LOOK_ROWS;
     // Each thread would fit the embeddings of all sets; those that are kept on disk are only read.
     await withProgress("embeddings (kept for the next time)", async (update) => {

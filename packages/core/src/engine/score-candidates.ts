@@ -124,7 +124,7 @@ export function createScorer(parts: EngineParts): (request: CheckedRequest) => P
       warnedSpaces.set(key, true);
       parts.log(
         "warn",
-        `Requests come from space ${space}, but the collection learned in ${shared.space}: ranking by scalar advantage only.`,
+        `Requests come from space ${space}, but the collection learned in ${shared.space}: only reputations count.`,
         { code: "SPACE_CHANGED", namespace, collection, space, learnedIn: shared.space },
       );
     }
