@@ -5,7 +5,6 @@ import { replay, revoke } from "@qavr/core/maintenance";
 import { sqliteStore } from "@qavr/sqlite";
 import { beforeAll, describe, expect, it } from "vitest";
 import { COMMANDS } from "../src/command-list.js";
-import { nextRequest } from "../src/demo/support-desk.js";
 import type { DoctorReport } from "../src/reports/doctor.js";
 import type { StatusReport } from "../src/reports/status.js";
 import { appEngine, ledgerFile, newPath, runApp, unjudgedLedger } from "./support/ledgers.js";
@@ -228,7 +227,7 @@ describe("qavr status --json", () => {
 });
 
 describe("qavr demo", () => {
-  it("learns which notes help, with a lift whose interval is above 0, and lets the doctor name notes that mislead, at least three, and no other", async () => {
+  it("learns which notes help, with a lift whose interval is above 0, and lets the doctor name three notes that mislead", async () => {
     const { store, lift, best, curve } = (await dataOf("demo", "--runs", "800")) as StatusReport;
     const measured = lift?.lift;
     expect(typeof measured === "object" && measured.low).toBeGreaterThan(0);
@@ -236,13 +235,9 @@ describe("qavr demo", () => {
     expect(curve.points.at(-1)?.success).toBeGreaterThan(curve.points[0]?.success as number);
     const { findings } = (await dataOf("doctor", "-s", store)) as DoctorReport;
     expect(findings.map(({ id }) => id)).toEqual(["harmful-memories"]);
-    const named = [...(findings[0]?.finding ?? "").matchAll(/(?:: |; )([^:;]+): \d+ of \d+ runs/g)].map(
-      ([, note]) => note,
+    expect(findings[0]?.finding).toMatch(
+      /these memories: Switch off two-factor login: \d+ of \d+ runs[^;]*; Run the deploy again until it passes: \d+ of \d+ runs[^;]*; Widen the filter to all teams: \d+ of \d+ runs[^;]*\.$/,
     );
-    expect(named.length).toBeGreaterThanOrEqual(3);
-    const notes = nextRequest(() => 0.5).candidates as readonly { readonly id: string; readonly label: string }[];
-    const misleading = notes.filter(({ id }) => Number(id.split("-")[1]) >= 4).map(({ label }) => label);
-    expect(misleading).toEqual(expect.arrayContaining(named));
   });
 
   it("says that it is made up, and how to look at it", async () => {
