@@ -13,10 +13,11 @@ import {
   VOTE_RATES,
   valueText,
 } from "@qavr/lab";
+import { PUBLISHED_SEEDS } from "../report/published-seeds.js";
 import type { Comparison, Comparisons, Measure } from "./comparison.js";
 import { losses } from "./losses.js";
 import { OWN_MEMORIES } from "./own-memories.js";
-import { PUBLISHED_SEEDS, STRESS_SET } from "./plan.js";
+import { STRESS_SET } from "./plan.js";
 import { BASELINE_ROW, DEFAULT_ROW, PREDECESSOR_ROW, REFERENCE_ROW, ROWS, type Row, YARDSTICK_SEEDS } from "./rows.js";
 import { SCENARIO_NAMES, SCENARIOS, type ScenarioKind, type ScenarioName } from "./scenarios.js";
 import { LEARNABLE_SETS, meanGain, rivalsByGain } from "./targets.js";

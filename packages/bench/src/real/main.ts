@@ -1,6 +1,6 @@
 import { installedVersions, withProgress } from "@qavr/lab";
-import { PUBLISHED_SEEDS } from "../learning/plan.js";
 import { runBenchmark } from "../report/benchmark.js";
+import { PUBLISHED_SEEDS } from "../report/published-seeds.js";
 import { runJobs } from "../threads/run-jobs.js";
 import { COLUMNS } from "./columns.js";
 import { REAL_SETS, type RealSetName } from "./real-sets.js";
