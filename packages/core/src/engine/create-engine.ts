@@ -59,9 +59,12 @@ export const ENGINE_DEFAULTS: Defined<
  * bits.
  */
 const shortId = () => {
-  const [random] = crypto.getRandomValues(new BigUint64Array(1)) as unknown as [bigint];
-  return ((BigInt(Date.now()) << 62n) | (random >> 2n)).toString(36);
+  // Drawing takes a system call, so many numbers are drawn at once.
+  if (drawn.length === 0) drawn = [...crypto.getRandomValues(new BigUint64Array(64))];
+  return ((BigInt(Date.now()) << 62n) | ((drawn.pop() as bigint) >> 2n)).toString(36);
 };
+
+let drawn: bigint[] = [];
 
 /** Loads parts that most processes never use. */
 const onFirstUse = () => import("./on-first-use.js");

@@ -96,10 +96,7 @@ export function score(
   }
   const weight = products ? scale * open * (1 - votes) * (1 - byScalars) : 0;
   if (weight > 0) {
-    const { overlap } = terms;
-    overlap.set(scores);
-    keepApart(scores, { topK, rows, sketches: table.sketches, utilities, evidence, weight });
-    for (let i = 0; i < count; i++) overlap[i] = (scores[i] as number) - (overlap[i] as number);
+    keepApart(scores, { topK, rows, sketches: table.sketches, utilities, evidence, weight, overlaps: terms.overlap });
   }
   return { score: scores, utility: utilities, evidence, gate: open, unchanged, terms };
 }

@@ -74,6 +74,7 @@ describe("keepApart", () => {
           expected.push(left.reduce((best, one) => (one.score > best.score ? one : best)));
         }
 
+        const overlaps = new Float64Array(scores.length);
         keepApart(scores, {
           topK,
           rows: Int32Array.from(candidates, ({ row }) => row),
@@ -81,12 +82,14 @@ describe("keepApart", () => {
           utilities: Float64Array.from(candidates, ({ utility }) => utility),
           evidence: Float64Array.from(candidates, (_, candidate) => known[rowOf(candidate)]?.evidence ?? 0),
           weight,
+          overlaps,
         });
         const order = bestFirst(scores, topK);
         expect(order.map((candidate) => ({ candidate, score: scores[candidate] }))).toEqual(expected);
         const last = Math.min(...order.map((candidate) => scores[candidate] as number));
         scores.forEach((score, candidate) => {
           if (!order.includes(candidate)) expect(score).toBeLessThanOrEqual(last);
+          expect(overlaps[candidate]).toBe(score - (candidates[candidate] as { score: number }).score);
         });
       }),
     );
@@ -106,6 +109,7 @@ describe("keepApart", () => {
       // The eighth has too much evidence to be discounted.
       evidence: Float64Array.from(scores, (_, candidate) => (candidate === 7 ? 1e9 : 0)),
       weight: 10,
+      overlaps: new Float64Array(12),
     });
     expect(bestFirst(scores, 12).slice(0, 3)).toEqual([0, 7, 1]);
     const rest = [...scores.subarray(8)];

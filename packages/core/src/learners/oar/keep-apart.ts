@@ -1,4 +1,5 @@
 import { bestFirst } from "../../scoring/order.js";
+import { pooled } from "../../scoring/pooled.js";
 import { overlap } from "./formulas.js";
 import * as OAR from "./parameters.js";
 import type { Sketches } from "./sketches.js";
@@ -15,6 +16,8 @@ interface Company {
   readonly evidence: Float64Array;
   /** Similarity per unit of overlap. > 0 */
   readonly weight: number;
+  /** Takes the discounts, ≤ 0. */
+  readonly overlaps: Float64Array;
 }
 
 /** Distance of the best of the others below the last chosen one, per unit of weight. */
@@ -34,58 +37,53 @@ const BELOW = 1e-9;
  * @param scores changed in place
  */
 export function keepApart(scores: Float64Array, company: Company): void {
-  const reach = company.topK + OAR.overlapReach;
-  const best = bestFirst(scores, reach + 1);
-  const outsider = best[reach];
-  const contenders = best.slice(0, reach);
-  const least = choose(scores, contenders, company);
-  if (outsider === undefined || (scores[outsider] as number) < least) return;
-  const fall = (scores[outsider] as number) - least + company.weight * BELOW;
-  for (let i = 0; i < scores.length; i++) if (!contenders.includes(i)) scores[i] = (scores[i] as number) - fall;
-}
-
-/**
- * Scores only fall, so a contender is compared with the chosen ones only when it comes first.
- *
- * @param contenders best first, ties in the host's order
- * @returns the score of the last chosen one
- */
-function choose(
-  scores: Float64Array,
-  contenders: readonly number[],
-  { topK, rows, sketches, utilities, evidence, weight }: Company,
-): number {
-  const left = contenders.map((candidate) => ({
-    candidate,
-    row: rows[candidate] as number,
-    score: scores[candidate] as number,
-    /** Greatest cosine with the chosen ones compared so far, and their number. */
-    alike: 0,
-    compared: 0,
-  }));
-  const chosen: number[] = [];
-  let least = Number.POSITIVE_INFINITY;
-  for (let first = left.shift(); first && chosen.length < topK; first = left.shift()) {
-    const { candidate, row, alike } = first;
-    if ((utilities[candidate] as number) <= 0) {
-      for (; first.compared < chosen.length; first.compared++) {
-        const other = chosen[first.compared] as number;
+  const { topK, rows, sketches, utilities, evidence, weight, overlaps } = company;
+  const count = scores.length;
+  for (let i = 0; i < count; i++) overlaps[i] = scores[i] as number;
+  /** The chosen ones, then the other contenders by their scores; ties in the host's order. */
+  const list = bestFirst(scores, topK + OAR.overlapReach + 1);
+  const outsider = list[topK + OAR.overlapReach];
+  if (outsider !== undefined) list.pop();
+  /** Greatest cosine of a candidate with the chosen ones compared so far, and their number. */
+  const alike = pooled(count);
+  const compared = pooled(count);
+  const shown = Math.min(topK, list.length);
+  // Scores only fall, so a contender is compared with the chosen ones only when it comes first.
+  for (let place = 0; place < shown; ) {
+    const first = list[place] as number;
+    const row = rows[first] as number;
+    let most = alike[first] as number;
+    if ((utilities[first] as number) <= 0) {
+      for (let other = compared[first] as number; other < place; other++) {
+        const chosen = rows[list[other] as number] as number;
         // Two candidates of one memory are not compared.
-        if (row !== other) first.alike = Math.max(first.alike, sketches.cosine(row, other));
+        if (row !== chosen) most = Math.max(most, sketches.cosine(row, chosen));
       }
+      compared[first] = place;
     }
-    if (first.alike === alike) {
-      chosen.push(row);
-      least = scores[candidate] as number;
+    if (most === alike[first]) {
+      place += 1;
       continue;
     }
-    const score = first.score - weight * overlap(first.alike, evidence[candidate] as number);
-    scores[candidate] = score;
-    const later = left.findIndex((other) => {
-      const behind = score - (scores[other.candidate] as number);
-      return behind > 0 || (behind === 0 && candidate < other.candidate);
-    });
-    left.splice(later < 0 ? left.length : later, 0, first);
+    alike[first] = most;
+    const score = (overlaps[first] as number) - weight * overlap(most, evidence[first] as number);
+    scores[first] = score;
+    let to = place;
+    for (; to + 1 < list.length; to++) {
+      const next = list[to + 1] as number;
+      const lead = (scores[next] as number) - score;
+      if (lead < 0 || (lead === 0 && first < next)) break;
+      list[to] = next;
+    }
+    list[to] = first;
   }
-  return least;
+  if (outsider !== undefined) {
+    const least = scores[list[shown - 1] as number] as number;
+    const above = (scores[outsider] as number) - least;
+    if (above >= 0) {
+      const fall = above + weight * BELOW;
+      for (let i = 0; i < count; i++) if (!list.includes(i)) scores[i] = (scores[i] as number) - fall;
+    }
+  }
+  for (let i = 0; i < count; i++) overlaps[i] = (scores[i] as number) - (overlaps[i] as number);
 }

@@ -1,6 +1,6 @@
 import { MAX_DIMS } from "../../embedding/request-vector.js";
-import { columns } from "../../scoring/columns.js";
 import { kept } from "../../scoring/half-life.js";
+import { pooled } from "../../scoring/pooled.js";
 import { relativeSimilarities } from "../../scoring/relative-similarity.js";
 import type { ScoreRequest, Scores } from "../learner.js";
 import { centre, expectedLogit } from "../request-model.js";
@@ -10,7 +10,7 @@ import { gatesOf, OPEN } from "./gates.js";
 import { keepApart } from "./keep-apart.js";
 import * as OAR from "./parameters.js";
 import { type OarShared, sharedCodec } from "./state.js";
-import type { OarTable } from "./table.js";
+import { type OarTable, ROW } from "./table.js";
 import { advantageOf, hostShareOf } from "./worth.js";
 
 const FIRST = sharedCodec.empty();
@@ -37,9 +37,8 @@ const room = new Float32Array(MAX_DIMS);
 export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: number): Scores {
   const { table, rows, similarities, vector, topK, now, shared = FIRST } = request;
   const count = similarities.length;
-  // The engine keeps the scores until the run ends, and nothing else.
-  const scores = new Float64Array(count);
-  const column = columns(count, 7);
+  const column = (): Float64Array => pooled(count);
+  const scores = column();
   const utilities = column();
   const evidence = column();
   const isRanked = hasSpread(shared, similarities);
@@ -52,6 +51,8 @@ export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: numb
   /** y, NaN for a memory that shares no vector space with the request. */
   const logits = z ? table.vectors.dots(rows, z, column()) : column().fill(Number.NaN);
   const votes = voteRate(shared);
+  /** Of a row: at, evidence, reputation, lastRun, |v|. */
+  const { numbers } = table;
   let unchanged = true;
   /** Σ rel² c y and Σ rel² c, and N, the greatest rel² n. */
   let levelSum = 0;
@@ -60,8 +61,8 @@ export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: numb
   for (let i = 0; i < count; i++) {
     const row = rows[i] as number;
     if (row < 0) continue;
-    const left = kept(now - (table.at[row] as number), halfLife);
-    const seen = left * (table.evidence[row] as number);
+    const left = kept(now - (numbers[row * ROW] as number), halfLife);
+    const seen = left * (numbers[row * ROW + 1] as number);
     evidence[i] = seen;
     logits[i] = left * (logits[i] as number);
     const near = (relative[i] as number) ** 2;
@@ -79,12 +80,12 @@ export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: numb
     let explores = z !== undefined;
     if (row >= 0) {
       unchanged = gate === 0 && unchanged;
-      const left = kept(now - (table.at[row] as number), halfLife);
-      const reputation = left * (table.reputation[row] as number);
+      const left = kept(now - (numbers[row * ROW] as number), halfLife);
+      const reputation = left * (numbers[row * ROW + 2] as number);
       const logit = logits[i] as number;
       const isDirected = !Number.isNaN(logit);
       explores = isDirected;
-      const fade = reputation < 0 || logit < 0 ? penaltyLeft(shared.lessons - (table.lastRun[row] as number)) : 1;
+      const fade = reputation < 0 || logit < 0 ? penaltyLeft(shared.lessons - (numbers[row * ROW + 3] as number)) : 1;
       let shift = (isDirected ? trusted : gate) * (reputation > 0 ? reputation : fade * reputation);
       utilities[i] = reputation + (isDirected ? logit : 0);
       if (isDirected) {
@@ -92,7 +93,7 @@ export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: numb
         const own = (relative[i] as number) ** 2 * share;
         const level = (levelSum - own * logit) / (levelWeight - own + OAR.levelPrior);
         const x = share * beyondLevel(logit, level);
-        shift += open * (x > 0 ? boost(x, left * (table.vectors.norm[row] as number)) : fade * x);
+        shift += open * (x > 0 ? boost(x, left * (numbers[row * ROW + 4] as number)) : fade * x);
       }
       learned = Math.min(OAR.weight * shift, OAR.boostCap);
     }
@@ -103,10 +104,7 @@ export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: numb
   }
   const weight = z ? scale * gate * (1 - votes) : 0;
   if (weight > 0) {
-    const { overlap } = terms;
-    overlap.set(scores);
-    keepApart(scores, { topK, rows, sketches: table.sketches, utilities, evidence, weight });
-    for (let i = 0; i < count; i++) overlap[i] = (scores[i] as number) - (overlap[i] as number);
+    keepApart(scores, { topK, rows, sketches: table.sketches, utilities, evidence, weight, overlaps: terms.overlap });
   }
   const hostShare = isRanked && !unchanged ? hostShareOf(shared) : 0;
   const base = hostShare === 0 ? 0 : expectedLogit(shared, z);

@@ -1,0 +1,18 @@
+/** Values of the pool's buffer: the columns of some ten rankings. */
+const ROOM = 4_096;
+
+let room = new Float64Array(0);
+let used = 0;
+
+/**
+ * A column of zeros for one calculation, in a buffer that other columns share: a buffer of its own takes as long as scoring five
+ * memories. Whoever keeps a column keeps the buffer, so copy what stays.
+ */
+export function pooled(length: number): Float64Array {
+  if (used + length > room.length) {
+    room = new Float64Array(Math.max(ROOM, length));
+    used = 0;
+  }
+  used += length;
+  return room.subarray(used - length, used);
+}
