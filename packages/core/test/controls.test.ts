@@ -24,8 +24,6 @@ async function live(
   return held;
 }
 
-/** Nothing depends on the memories shown. */
-const byChance = (): number => 0.6;
 /** Together they help; a model of single memories cannot say so. */
 const bothHelp = (shown: readonly string[]): number => (shown.includes("d0") && shown.includes("d1") ? 0.8 : 0.4);
 const d0Misleads = (shown: readonly string[]): number => (shown.includes("d0") ? 0.15 : 0.9);
@@ -95,7 +93,7 @@ describe("control runs", () => {
   it("are recorded with their share and the advantage, and replayed alike", async () => {
     const store = memoryStore();
     const { engine } = testEngine({ store });
-    await live(engine, 500, byChance);
+    await live(engine, 500, bothHelp);
     const drawn = await drawnIn(store);
     expect(drawn.length).toBeGreaterThan(50);
     for (const { share, advantage } of drawn) {

@@ -91,6 +91,49 @@ describe("the default learner over forty tools of equal similarity", () => {
   });
 });
 
+describe("the default learner where all that the host shows first fails", () => {
+  /** The latest first success of all kinds of request, in runs of its kind, and the success of the second half. */
+  async function search(similarities: readonly number[], right: number, topK: number, kinds = 1) {
+    const { engine } = testEngine();
+    const runs = 100 * kinds;
+    const firsts = new Array<number>(kinds).fill(Number.POSITIVE_INFINITY);
+    let late = 0;
+    for (let run = 0; run < runs; run++) {
+      const kind = run % kinds;
+      const vector = Array.from({ length: 16 }, (_, i) => Math.sin((kind + 1) * (i + 1)));
+      const candidates = similarities.map((similarity, i) => ({ id: `${kind} ${i}`, similarity }));
+      const { episode, items } = await engine.rank({ candidates, topK, vector });
+      const reward = items.some(({ index }) => index === right);
+      if (reward) firsts[kind] = Math.min(firsts[kind] as number, Math.floor(run / kinds));
+      if (reward && run >= runs / 2) late += 1;
+      await engine.end(episode, { reward, tier: "verified" });
+    }
+    return { first: Math.max(...firsts), late: late / (runs / 2) };
+  }
+
+  it.each([0.002, 0.01])("finds the right tool of 40 where similarities fall by %f", async (step) => {
+    const similarities = Array.from({ length: 40 }, (_, i) => 0.8 - step * i);
+    for (const right of [10, 20, 39]) {
+      const { first, late } = await search(similarities, right, 3);
+      expect(first).toBeLessThanOrEqual(30);
+      expect(late).toBeGreaterThan(0.95);
+    }
+  });
+
+  it("finds one memory of fifteen that has nothing in common with the request", async () => {
+    const similarities = [0.47, 0.38, 0.35, 0.3, 0.25, 0.2, 0.2, 0.15, 0.1, 0.1, 0, 0, 0, 0, 0];
+    const { first, late } = await search(similarities, 14, 1);
+    expect(first).toBeLessThanOrEqual(20);
+    expect(late).toBeGreaterThan(0.95);
+  });
+
+  it("finds it for each of four kinds of request", async () => {
+    const { first, late } = await search([0.7, 0.5, 0.45, 0.43, 0.4, 0.38, 0.35, 0.3], 6, 1, 4);
+    expect(first).toBeLessThanOrEqual(40);
+    expect(late).toBeGreaterThan(0.95);
+  });
+});
+
 describe("the default learner in a world with nothing to learn", () => {
   it("loses at most 0.04 when outcomes are coin tosses", async () => {
     const [loss] = await gains([1_000], { outcomes: "coin" }, COIN_SEEDS);

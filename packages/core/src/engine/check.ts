@@ -15,7 +15,6 @@ import { type ErrorCode, type ErrorDetails, QavrError } from "../errors/qavr-err
 import type { Learner } from "../learners/learner.js";
 import { OUTCOME_TIERS, type OutcomeEvent } from "../ledger/events.js";
 import { USE_FINDERS, type UsedMemory } from "../ledger/used.js";
-import { pooled } from "../scoring/pooled.js";
 import { assertBatch, assertName } from "../store/validate.js";
 import type { Candidate, OutcomeInput, RankRequest } from "./types.js";
 
@@ -135,7 +134,7 @@ export function checkRequest(request: RankRequest): CheckedRequest {
   checkFields("rank", request, REQUEST, ["candidates", "topK"]);
   const candidates: readonly Candidate[] = request.candidates.slice();
   const ids: string[] = [];
-  const similarities = pooled(candidates.length);
+  const similarities = new Float64Array(candidates.length);
   for (let index = 0; index < candidates.length; index++) {
     const candidate = candidates[index] as Candidate;
     if (typeof candidate !== "object" || candidate === null) checkObject(candidate, `Candidate ${index}`);

@@ -109,9 +109,9 @@ export function createRanker(parts: EngineParts): Pick<Engine, "rank" | "fetchSi
       memoryOff,
       at: now,
       ids,
-      similarities: listOf(similarities),
+      similarities,
       groups,
-      scores: scores?.unchanged === false ? listOf(scores.score) : undefined,
+      scores: scores?.unchanged === false ? [...scores.score] : undefined,
       shown,
       dropped: [],
       reordered: isLearned,
@@ -150,13 +150,6 @@ export function createRanker(parts: EngineParts): Pick<Engine, "rank" | "fetchSi
       ...notes,
     };
   }
-}
-
-/** A copy without a buffer, three times as fast as a spread. */
-function listOf(values: Float64Array): number[] {
-  const list: number[] = [];
-  for (let i = 0; i < values.length; i++) list.push(values[i] as number);
-  return list;
 }
 
 /** A candidate at a place of the list, from 0. */

@@ -1,4 +1,4 @@
-/** Values of the pool's buffer: the columns of some ten rankings. */
+/** Values of the pool's buffer, beyond the first column: those of some ten rankings. */
 const ROOM = 4_096;
 
 let room = new Float64Array(0);
@@ -10,7 +10,7 @@ let used = 0;
  */
 export function pooled(length: number): Float64Array {
   if (used + length > room.length) {
-    room = new Float64Array(Math.max(ROOM, length));
+    room = new Float64Array(ROOM + length);
     used = 0;
   }
   used += length;

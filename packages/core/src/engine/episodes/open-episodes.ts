@@ -10,9 +10,9 @@ export interface OpenExposure
   extends Omit<RecordedExposure, "candidates" | "groups" | "shown" | "dropped" | "shifts" | "credited"> {
   /** All candidates in the host's order; `candidate` of a shown item is its place here. */
   readonly ids: readonly string[];
-  readonly similarities: readonly number[];
+  readonly similarities: Float64Array;
   readonly groups: Int32Array | undefined;
-  /** Scores of all candidates; undefined where nothing learned took part. */
+  /** Scores of all candidates, a copy; undefined where nothing learned took part. */
   readonly scores: readonly number[] | undefined;
   shown: readonly ShownItem[];
   dropped: readonly ShownItem[];

@@ -50,20 +50,30 @@ export function voteRate({ votedRuns, lessons }: OarShared): number {
 }
 
 /**
+ * Freedom to try other memories: `max(0, 1 − P₀ / 0.3)`. Where a request fails whatever was shown, a trial costs little, and only an
+ * untried memory can help.
+ *
+ * @param expected P₀, the success that the baseline expects
+ */
+export function freedom(expected: number): number {
+  return Math.max(0, 1 - expected / OAR.freeBelow);
+}
+
+/**
  * Bonus of a memory that is tried less than others of its list:
- * `0.2 (1 − 0.5 · vote rate) · relative² · max(0, N − n) / ((N + 1) (1 + n / 5))`
+ * `0.2 (1 − 0.5 · vote rate) · claim · max(0, N − n) / ((N + 1) (1 + n / 5))`
  *
  * A host whose similarities differ from request to request tries all memories by itself, and gets no bonus. A host that always
  * gives the same order gets it.
  *
- * @param relative in [0, 1]
+ * @param claim in [0, 1]: relative², and 1 for all memories where there is full freedom
  * @param evidence n of the memory
- * @param most N, the greatest relative² · n of the list
+ * @param most N, the greatest claim · n of the list
  */
-export function freshness(relative: number, evidence: number, most: number, votes: number): number {
+export function freshness(claim: number, evidence: number, most: number, votes: number): number {
   if (evidence >= most) return 0;
   const untried = (most - evidence) / ((most + 1) * (1 + evidence / OAR.freshEvidence));
-  return OAR.freshBonus * (1 - OAR.freshVoted * votes) * relative * relative * untried;
+  return OAR.freshBonus * (1 - OAR.freshVoted * votes) * claim * untried;
 }
 
 /**

@@ -39,7 +39,7 @@ const BELOW = 1e-9;
 export function keepApart(scores: Float64Array, company: Company): void {
   const { topK, rows, sketches, utilities, evidence, weight, overlaps } = company;
   const count = scores.length;
-  for (let i = 0; i < count; i++) overlaps[i] = scores[i] as number;
+  overlaps.set(scores);
   /** The chosen ones, then the other contenders by their scores; ties in the host's order. */
   const list = bestFirst(scores, topK + OAR.overlapReach + 1);
   const outsider = list[topK + OAR.overlapReach];
@@ -77,13 +77,11 @@ export function keepApart(scores: Float64Array, company: Company): void {
     }
     list[to] = first;
   }
-  if (outsider !== undefined) {
-    const least = scores[list[shown - 1] as number] as number;
-    const above = (scores[outsider] as number) - least;
-    if (above >= 0) {
-      const fall = above + weight * BELOW;
-      for (let i = 0; i < count; i++) if (!list.includes(i)) scores[i] = (scores[i] as number) - fall;
-    }
+  // NaN without an outsider.
+  const above = (scores[outsider as number] as number) - (scores[list[shown - 1] as number] as number);
+  if (above >= 0) {
+    const fall = above + weight * BELOW;
+    for (let i = 0; i < count; i++) if (!list.includes(i)) scores[i] = (scores[i] as number) - fall;
   }
   for (let i = 0; i < count; i++) overlaps[i] = (scores[i] as number) - (overlaps[i] as number);
 }

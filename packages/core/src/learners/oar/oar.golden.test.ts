@@ -57,7 +57,9 @@ class Reference implements ReferenceModel {
     const relative = similarities.map((s) => within((s - low) / (top - low), 0, 1));
     const [R, C] = this.#gates();
     const votes = this.#voted / (this.#runs + 10);
-    const most = Math.max(...candidates.map(({ id }, i) => (relative[i] as number) ** 2 * this.#of(id).n));
+    const free = Math.max(0, 1 - sigmoid(this.#bias + dot(this.#beta, z)) / 0.3);
+    const claims = relative.map((value) => value ** 2 + free * (1 - value ** 2));
+    const most = Math.max(...candidates.map(({ id }, i) => (claims[i] as number) * this.#of(id).n));
     const utilities = new Map<string, number>();
     const scores = new Map(
       candidates.map(({ id, similarity }, i) => {
@@ -69,7 +71,7 @@ class Reference implements ReferenceModel {
           return j === i ? [] : [{ weight, y: dot(known.v, z) }];
         });
         const level =
-          others.reduce((sum, { weight, y }) => sum + weight * y, 0) /
+          ((1 - free) * others.reduce((sum, { weight, y }) => sum + weight * y, 0)) /
           (others.reduce((sum, { weight }) => sum + weight, 0) + 0.2);
         const y = dot(v, z);
         const sameSign = y * level > 0;
@@ -78,7 +80,7 @@ class Reference implements ReferenceModel {
         const context = x > 0 ? (x * x) / Math.sqrt(dot(v, v)) / 0.6 : forgiven * x;
         const shift = 2.2 * (R * (rho > 0 ? rho : forgiven * rho) + C * context);
         const untried = Math.max(0, most - n) / ((most + 1) * (1 + n / 5));
-        const bonus = 0.2 * (1 - 0.5 * votes) * (relative[i] as number) ** 2 * untried;
+        const bonus = 0.2 * (1 - 0.5 * votes) * (claims[i] as number) * untried;
         utilities.set(id, rho + y);
         return [id, similarity + scale * (Math.min(shift, 0.8) + Math.max(R, C) * bonus)];
       }),
@@ -224,24 +226,24 @@ describe("oar@2", () => {
       [19, "m17", 0.715096, "m35", 0.681644],
       [39, "m3", 0.859281, "m24", 0.723244],
       [59, "m21", 0.917851, "m36", 0.711072],
-      [79, "m35", 0.819469, "m34", 0.751999],
+      [79, "m35", 0.819482, "m34", 0.751999],
       [99, "m3", 0.939896, "m25", 0.922226],
-      [119, "m38", 0.886595, "m8", 0.738723],
+      [119, "m38", 0.886595, "m8", 0.738728],
     ]);
-    expect(rounded([bias, steps, lessons, votedRuns])).toEqual([-0.61483, 124, 120, 42]);
+    expect(rounded([bias, steps, lessons, votedRuns])).toEqual([-0.61826, 124, 120, 42]);
     expect(rounded([predicted, reputations, both, gateDenominator, reputationSurprise, gateNumerator])).toEqual([
-      2.40754, 0.01756, 0.13655, 1.97297, -0.0448, 0.48497,
+      2.40547, 0.01747, 0.13556, 1.97297, -0.04525, 0.4763,
     ]);
     expect([known.id, ...rounded([evidence, reputation, information, lastRun, ...vector.slice(0, 4)])]).toEqual([
       "m12",
       22.19939,
-      0.00579,
-      4.06888,
+      0.00572,
+      4.06897,
       119,
-      -0.02622,
-      0.53594,
-      -0.00179,
-      -0.21645,
+      -0.02662,
+      0.53567,
+      -0.00165,
+      -0.21625,
     ]);
   });
 });

@@ -53,6 +53,8 @@ export const contextEvidence = 1;
 export const levelPrior = 0.2;
 /** Runs after which a penalty on a memory that was not shown again has fallen by a factor e. Range 1500..10000. */
 export const forgiveness = 3000;
+/** Expected success of a request below which other memories are tried: where all fail, a trial costs little. Range 0.2..0.4. */
+export const freeBelow = 0.3;
 /** Bonus of an untried memory at the top of the list, at the reference spread. Range 0..0.4. Unit: similarity. */
 export const freshBonus = 0.2;
 /** Evidence at which half of the bonus is left. Unit: runs. */

@@ -1,19 +1,18 @@
 import { MAX_DIMS } from "../../embedding/request-vector.js";
+import { sigmoid } from "../../scoring/bounds.js";
 import { kept } from "../../scoring/half-life.js";
 import { pooled } from "../../scoring/pooled.js";
 import { relativeSimilarities } from "../../scoring/relative-similarity.js";
 import type { ScoreRequest, Scores } from "../learner.js";
 import { centre, expectedLogit } from "../request-model.js";
 import { hasSpread, spreadScale } from "../running-spread.js";
-import { beyondLevel, boost, contextShare, freshness, penaltyLeft, voteRate } from "./formulas.js";
+import { beyondLevel, boost, contextShare, freedom, freshness, penaltyLeft, voteRate } from "./formulas.js";
 import { gatesOf, OPEN } from "./gates.js";
 import { keepApart } from "./keep-apart.js";
 import * as OAR from "./parameters.js";
 import { type OarShared, sharedCodec } from "./state.js";
 import { type OarTable, ROW } from "./table.js";
 import { advantageOf, hostShareOf } from "./worth.js";
-
-const FIRST = sharedCodec.empty();
 
 /** Takes the direction of the request that is being scored: a new array takes as long as scoring four memories. */
 const room = new Float32Array(MAX_DIMS);
@@ -23,7 +22,8 @@ const room = new Float32Array(MAX_DIMS);
  * ratio to the reference spread), plus the bonus of memories that are tried less than others.
  *
  *     y_m = v_m · z                              c_m = n_m / (n_m + 1)
- *     level_m = Σ rel² c y / (Σ rel² c + 0.2)    over the other candidates: what the request itself explains
+ *     f = freedom(P₀)                            no level is taken out where the request always fails
+ *     level_m = (1 − f) Σ rel² c y / (Σ rel² c + 0.2)    over the other candidates: what the request itself explains
  *     x_m = c_m · beyondLevel(y_m, level_m)      worth(x) = boost(x) or x · penaltyLeft,  worth(ρ) = ρ or ρ · penaltyLeft
  *     score = similarity + σ' (min(2.2 (R worth(ρ) + C worth(x)), 0.8) + G · freshness)
  *     score −= σ' G (1 − vote rate) overlap with the memories above it          when ρ + y ≤ 0
@@ -35,7 +35,7 @@ const room = new Float32Array(MAX_DIMS);
  * A share of the episodes should show the host's order instead ({@link hostShareOf}).
  */
 export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: number): Scores {
-  const { table, rows, similarities, vector, topK, now, shared = FIRST } = request;
+  const { table, rows, similarities, vector, topK, now, shared = sharedCodec.empty() } = request;
   const count = similarities.length;
   const column = (): Float64Array => pooled(count);
   const scores = column();
@@ -50,11 +50,13 @@ export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: numb
   const z = vector && centre(shared, vector, OAR.centring, room.subarray(0, vector.length));
   /** y, NaN for a memory that shares no vector space with the request. */
   const logits = z ? table.vectors.dots(rows, z, column()) : column().fill(Number.NaN);
+  const base = expectedLogit(shared, z);
+  const free = freedom(sigmoid(base));
   const votes = voteRate(shared);
   /** Of a row: at, evidence, reputation, lastRun, |v|. */
   const { numbers } = table;
-  let unchanged = true;
-  /** Σ rel² c y and Σ rel² c, and N, the greatest rel² n. */
+  const unchanged = gate === 0 || rows.every((row) => row < 0);
+  /** Σ rel² c y and Σ rel² c, and N, the greatest claim · n. */
   let levelSum = 0;
   let levelWeight = 0;
   let most = 0;
@@ -66,7 +68,7 @@ export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: numb
     evidence[i] = seen;
     logits[i] = left * (logits[i] as number);
     const near = (relative[i] as number) ** 2;
-    most = Math.max(most, near * seen);
+    most = Math.max(most, (near + free * (1 - near)) * seen);
     if (Number.isNaN(logits[i])) continue;
     const weight = near * contextShare(seen);
     levelWeight += weight;
@@ -75,11 +77,11 @@ export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: numb
   for (let i = 0; i < count; i++) {
     const row = rows[i] as number;
     const seen = evidence[i] as number;
+    const near = (relative[i] as number) ** 2;
     let learned = 0;
     // Without a direction nothing is explored.
     let explores = z !== undefined;
     if (row >= 0) {
-      unchanged = gate === 0 && unchanged;
       const left = kept(now - (numbers[row * ROW] as number), halfLife);
       const reputation = left * (numbers[row * ROW + 2] as number);
       const logit = logits[i] as number;
@@ -90,14 +92,14 @@ export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: numb
       utilities[i] = reputation + (isDirected ? logit : 0);
       if (isDirected) {
         const share = contextShare(seen);
-        const own = (relative[i] as number) ** 2 * share;
+        const own = near * share;
         const level = (levelSum - own * logit) / (levelWeight - own + OAR.levelPrior);
-        const x = share * beyondLevel(logit, level);
+        const x = share * beyondLevel(logit, (1 - free) * level);
         shift += open * (x > 0 ? boost(x, left * (numbers[row * ROW + 4] as number)) : fade * x);
       }
       learned = Math.min(OAR.weight * shift, OAR.boostCap);
     }
-    const bonus = explores ? gate * freshness(relative[i] as number, seen, most, votes) : 0;
+    const bonus = explores ? gate * freshness(near + free * (1 - near), seen, most, votes) : 0;
     scores[i] = (similarities[i] as number) + scale * (learned + bonus);
     terms.learned[i] = scale * learned;
     terms.bonus[i] = scale * bonus;
@@ -107,7 +109,6 @@ export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: numb
     keepApart(scores, { topK, rows, sketches: table.sketches, utilities, evidence, weight, overlaps: terms.overlap });
   }
   const hostShare = isRanked && !unchanged ? hostShareOf(shared) : 0;
-  const base = hostShare === 0 ? 0 : expectedLogit(shared, z);
   return {
     score: scores,
     utility: utilities,
