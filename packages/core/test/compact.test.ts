@@ -104,6 +104,14 @@ describe("compacting a ledger", () => {
     expect(await replay(compacted.engine)).toMatchObject({ identical: true });
   });
 
+  it("leaves nothing to revoke where it dropped all", async () => {
+    const world = testEngine();
+    await days(world, 0, 3);
+    await compactAll(world);
+    expect(await revoke(world.engine, { namespace: "default", source: "ann" })).toMatchObject({ outcomes: 0 });
+    expect(await replay(world.engine)).toMatchObject({ identical: true });
+  });
+
   it("keeps the effect of a revocation that came before it", async () => {
     const world = testEngine();
     await days(world, 0, 20);

@@ -280,6 +280,15 @@ describe("when the host fails", () => {
     expect((await memory.status()).seq).toBe(0);
   });
 
+  it("by a function for scores that throws, the host's first k are returned, and the failure is logged", async () => {
+    const { memory, vectors, codes } = await bench();
+    const scores = (): number => {
+      throw new Error("no score");
+    };
+    expect(await memory.retriever(vectors, { k: 2, scores }).invoke(QUESTION)).toHaveLength(2);
+    expect(codes()).toContain("RANKING_FAILED");
+  });
+
   it("a broken logger breaks nothing", async () => {
     const logger = {
       warn: () => {

@@ -210,6 +210,8 @@ export function openLessons(root: string, options: LessonsOptions = {}): Lessons
       const checked = resolveLesson(lesson, { confidence: FIRST_CONFIDENCE, date: today });
       const path = checked.project === "." ? name : `${checked.project}/${name}`;
       await files.assertOwn(path);
+      // A collection that is closed or out of reach is noticed before anything is appended.
+      await collection.size();
       const before = await files.read(path);
       const entry = entryOf(checked, before);
       assertOneMore(sectionsOf(before), sectionsOf(`${before}${entry}\n### [${today}] next\n`), checked, path);
@@ -344,7 +346,8 @@ function entryOf(
 /** @throws INVALID_ARGUMENT unless a file has the lessons of before, then the new one, then a section that follows it */
 function assertOneMore(before: readonly Section[], after: readonly Section[], lesson: NewLesson, path: string): void {
   const added = after[before.length];
-  const isWhole = after.length === before.length + 2 && added?.title === titleOf(lesson) && added.body !== "";
+  const [kept, given] = [added?.body, lesson.body].map((body) => body?.replaceAll("\r\n", "\n").trim());
+  const isWhole = after.length === before.length + 2 && added?.title === titleOf(lesson) && kept === given;
   if (isWhole) return;
   throw new QavrError(
     "INVALID_ARGUMENT",

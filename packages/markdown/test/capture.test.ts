@@ -68,6 +68,32 @@ describe("capture", () => {
     });
   });
 
+  it("refuses a body with a heading, which would end the lesson", async () => {
+    const { lessons, text } = start();
+    await lessons.capture(NEW);
+    const before = text();
+    for (const heading of ["# Details", "## Details", "### Details"]) {
+      const body = `first part\n\n${heading}\n\nsecond part`;
+      await expect(lessons.capture({ ...NEW, title: "Long", body })).rejects.toMatchObject({
+        code: "INVALID_ARGUMENT",
+      });
+    }
+    expect(await lessons.capture({ ...NEW, title: "Short", body: "one\r\n\r\n#### two\r\n" })).toMatchObject({
+      title: "Short",
+    });
+    expect(text().startsWith(before)).toBe(true);
+    expect(text()).not.toContain("first part");
+  });
+
+  it("writes nothing after it was closed", async () => {
+    const { lessons, text } = start();
+    await lessons.capture(NEW);
+    const before = text();
+    await lessons.close();
+    await expect(lessons.capture({ ...NEW, title: "Late" })).rejects.toMatchObject({ code: "STORE_CLOSED" });
+    expect(text()).toBe(before);
+  });
+
   it("refuses a file that ends inside a code block", async () => {
     const { lessons } = start({ "kubelab/90-lessons.md": "```\nopen" });
     await expect(lessons.capture(NEW)).rejects.toThrow(/Close code blocks/);

@@ -62,6 +62,19 @@ describe("an agent with ranked tools", () => {
     expect(memories.find(({ id }) => id === "t33")).toMatchObject({ used: 40 - failures, successes: 40 - failures });
   });
 
+  it("chooses among the tools that the step has", async () => {
+    const tools = named({
+      post: "sends a letter",
+      mail: "sends a letter",
+      rates: "money exchange",
+      weather: "the forecast",
+    });
+    const { agent } = agentWith({ tools, k: 1 }, "rates");
+    const activeTools = ["own", "rates", "weather"];
+    await agent.generate("send a letter to Lyon", { ...on(), activeTools } as never).catch(() => undefined);
+    expect(offeredBy(agent)).toEqual(["own", expect.stringMatching(/rates|weather/)]);
+  });
+
   it("gets the tools that share words with the request, and the same ones at each step of a run", async () => {
     const tools = named({ weather: "the forecast", rates: "money exchange", post: "sends a letter" });
     const { agent } = agentWith({ tools, k: 1 }, "post");

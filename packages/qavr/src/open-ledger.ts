@@ -45,7 +45,7 @@ export async function openLedger(options: LedgerOptions, access: Access = "read"
   try {
     // A command that changes something must not choose among some of the namespaces.
     const partial = access === "read" || options.namespace !== undefined;
-    return await ledgerIn(store, place, options.namespace, { partial });
+    return await ledgerIn(store, place, options.namespace, { partial, create: access === "create" });
   } catch (error) {
     await store.close();
     throw error;
@@ -56,18 +56,19 @@ export async function openLedger(options: LedgerOptions, access: Access = "read"
  * A namespace of an open store, with the learner that wrote it.
  *
  * @param options.partial true to go on where a part of the store cannot be reached
+ * @param options.create true to take a namespace without entries
  * @throws CommandError NOT_FOUND for a namespace without entries
  */
 export async function ledgerIn(
   store: Store,
   place: string,
   named: string | undefined,
-  { partial }: { readonly partial: boolean },
+  { partial, create = false }: { readonly partial: boolean; readonly create?: boolean },
 ): Promise<Ledger> {
   const missing: string[] = [];
   const onMissing = (part: string): void => void missing.push(part);
   const namespaces = await store.namespaces({ limit: LISTED_NAMESPACES, ...(partial ? { onMissing } : {}) });
-  const namespace = await chosen(store, namespaces, named);
+  const namespace = create && named !== undefined ? named : await chosen(store, namespaces, named);
   const learner = await learnerOf(store, namespace);
   // Entries that were recorded under rules of trust need them; the others do not notice.
   const engine = createEngine({

@@ -31,6 +31,9 @@ describe("qavr ledger", () => {
         ({ id, utility }) => [id, utility],
       );
     expect(await utilities(path)).toEqual(await utilities(ledger));
+    for (const store of [path, newPath()]) {
+      expect(await dataOf("ledger", "import", file, "-s", store, "-n", "new")).toMatchObject({ namespace: "new" });
+    }
     expect((await qavr("ledger", "import", newPath("none.json"), "-s", path)).exitCode).toBe(4);
     await writeFile(file, "{}");
     expect((await qavr("ledger", "import", file, "-s", path)).exitCode).toBe(2);

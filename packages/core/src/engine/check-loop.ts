@@ -17,7 +17,7 @@ const FIXES = {
     "Give each memory an id that stays the same when the store is filled again, such as its file name or primary key.",
   NOTHING_JUDGED:
     "Judge runs (evaluate), report how they went, pass on people's ratings, or give the agent the report tool.",
-  REWARDS_EQUAL: "Report failures as well as successes. A judge that never says no teaches nothing.",
+  REWARDS_EQUAL: "Report both successes and failures. A judge that always says the same teaches nothing.",
   SIMILARITIES_TIED: "Search with scores that differ, such as those of an embedding model, and pass them on.",
   NOTHING_TO_CHOOSE_FROM:
     "Show fewer (k, topK), or let the search find more. Where all are shown, votes tell them apart: report helpful and harmful ones.",

@@ -65,8 +65,9 @@ export class TouchedMemories {
       const page = await this.#store.readEntries(this.#namespace, { after: this.#last, limit: PAGE });
       if (page.length === 0) break;
       for (const { type, payload, seq, at } of page) {
+        // After a compaction the first entry may be a later one.
+        this.#last = Math.min(seq, through);
         if (seq > through) break;
-        this.#last = seq;
         const isRead = type === "outcome" || type === "revoke" || (type === "exposure" && this.#episodes.size > 0);
         if (!isRead) continue;
         const event = decodeEvent(type, payload, MAINTENANCE_EVENTS);

@@ -65,7 +65,14 @@ export function planRerank({ kit, scope }: RankingParts, site: RunSite, options:
  */
 export async function rerank(parts: RankingParts, request: RerankRequest): Promise<Reranked> {
   const { site, scope, k = request.found.documents.length } = request;
-  const arrangement = arranged(request, k);
+  let arrangement: Arranged;
+  try {
+    arrangement = arranged(request, k);
+  } catch (error) {
+    // A function of the application's own, such as that for scores.
+    rankingFailed(parts.kit, site, error);
+    return hostOrder(request.found, k);
+  }
   const { found, places } = arrangement;
   const ranked =
     found.documents.length === 0 || !scope || isOver(site)

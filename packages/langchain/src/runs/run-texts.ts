@@ -14,7 +14,10 @@ export function textsOf(root: RootRun, end: RunEnd): RunTexts {
     memories: read.map(({ id, handle, document }) => ({ id, handle, text: document.pageContent })),
     // An agent's output also has the requests of earlier turns.
     request: [textIn(input), textIn(messagesIn(output))].join("\n"),
-    steps: steps.filter(({ run }) => !ownRuns.some((inner) => isWithin(inner, run))).map(stepOf),
+    // A tool that failed used nothing.
+    steps: steps
+      .filter(({ run, noted }) => !("tool" in noted && run.failed) && !ownRuns.some((inner) => isWithin(inner, run)))
+      .map(stepOf),
     answer: answerIn(output),
   };
 }

@@ -1,6 +1,6 @@
 import { MemoryVectorStore } from "@langchain/classic/vectorstores/memory";
 import { Document } from "@langchain/core/documents";
-import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { SyntheticEmbeddings } from "@langchain/core/utils/testing";
 import { Command, MemorySaver } from "@langchain/langgraph";
 import { type AgentMiddleware, createAgent, createMiddleware, tool } from "langchain";
@@ -61,6 +61,43 @@ describe("an agent with ranked tools", () => {
     const { memories } = await memory.memories({ collection: "tools" });
     expect(memories.find(({ id }) => id === "t33")).toMatchObject({ used: 40 - failures, successes: 40 - failures });
     expect(await nothingOpen(memory)).toBe(true);
+  });
+
+  it("gives a tool that fails no credit for a run that succeeds with another", async () => {
+    const { memory } = await bench();
+    const broken = tool(
+      async () => {
+        throw new Error("out of order");
+      },
+      { name: "broken", description: "does it", schema: z.object({}) },
+    );
+    const works = toolNamed("works");
+    const middleware = createMiddleware({
+      name: "model",
+      wrapModelCall: async ({ messages }) => {
+        const answered = messages.filter(({ type }) => type === "tool").length;
+        const name = ["broken", "works"][answered];
+        if (name === undefined) return new AIMessage("done");
+        return new AIMessage({ content: "", tool_calls: [{ name, args: {}, id: crypto.randomUUID() }] });
+      },
+      wrapToolCall: async (call, handler) => {
+        try {
+          return await handler(call);
+        } catch (error) {
+          return new ToolMessage({ content: String(error), status: "error", tool_call_id: call.toolCall.id as string });
+        }
+      },
+    });
+    const agent = createAgent({
+      model: recording(),
+      middleware: [rankedTools({ memory, tools: [broken, works], k: 2 }), middleware],
+    });
+    await memory.track(agent, { evaluate: () => true }).invoke(ask("does it"));
+    const { memories } = await memory.memories({ collection: "tools" });
+    expect(memories.map(({ id, used }) => [id, used]).sort()).toEqual([
+      ["broken", 0],
+      ["works", 1],
+    ]);
   });
 
   it("gets the tools that share words with the request, and the same ones at each model call of a run", async () => {

@@ -50,15 +50,20 @@ export function rankedToolsProcessor(fields: RankedToolsProcessorFields): InputP
   const { memory, tools, k = DEFAULTS.k, base } = fields;
   const parts = partsOf(memory);
   const things = describedTools(tools);
-  const names = new Set(things.map(({ name }) => name));
   if (parts.enabled) parts.shared.vectors.share = true;
   const search = describedSearch();
-  const chosen = new WeakMap<AgentRun, Promise<ReadonlySet<string> | undefined>>();
+  const left = new WeakMap<AgentRun, Promise<ReadonlySet<string>>>();
 
-  const choose = async (run: AgentRun, text: string | undefined): Promise<ReadonlySet<string> | undefined> => {
-    if (text === undefined) return undefined;
+  /** The tools that a run does not get, of those that it was offered. */
+  const leftOut = async (
+    run: AgentRun,
+    text: string | undefined,
+    offered: (name: string) => boolean,
+  ): Promise<ReadonlySet<string>> => {
+    const names = new Set(things.map(({ name }) => name).filter(offered));
+    if (text === undefined || names.size === 0) return new Set();
     const { threadId, resourceId } = run;
-    const limit = Math.max(k, Math.min(names.size, MAX_FETCH_K));
+    const limit = Math.max(k, Math.min(things.length, MAX_FETCH_K));
     const found = base ? await base.search({ text, limit, threadId, resourceId }) : search(things, text);
     const hits = found.filter(({ id }) => names.has(id));
     if (hits.length === 0) {
@@ -66,22 +71,30 @@ export function rankedToolsProcessor(fields: RankedToolsProcessorFields): InputP
     }
     const collection = base?.name ?? DEFAULTS.collection;
     const places = await rankDescribed(parts, run, { collection, text, hits, topK: k });
-    return places && new Set(places.map((place) => hits[place]?.id as string));
+    if (!places) return new Set();
+    for (const place of places) names.delete(hits[place]?.id as string);
+    return names;
   };
 
   return {
     id: "qavr-tools",
     name: "RankedTools",
-    async processInputStep({ tools: given = {}, messages, messageList, requestContext }: ProcessInputStepArgs) {
+    async processInputStep({
+      tools: given = {},
+      activeTools,
+      messages,
+      messageList,
+      requestContext,
+    }: ProcessInputStepArgs) {
       try {
         const run = parts.shared.runs.ofMessages(messageList) ?? (await askingRun(parts, requestContext));
         if (!run) return undefined;
-        const known = chosen.get(run) ?? choose(run, requestText(messages));
-        chosen.set(run, known);
-        const shown = await known;
-        if (!shown) return undefined;
-        const kept = Object.entries(given).filter(([name]) => !names.has(name) || shown.has(name));
-        return { tools: Object.fromEntries(kept) };
+        const isOffered = (name: string): boolean =>
+          Object.hasOwn(given, name) && (activeTools?.includes(name) ?? true);
+        const known = left.get(run) ?? leftOut(run, requestText(messages), isOffered);
+        left.set(run, known);
+        const hidden = await known;
+        return { tools: Object.fromEntries(Object.entries(given).filter(([name]) => !hidden.has(name))) };
       } catch (error) {
         parts.kit.failOpen("RANKING_FAILED", "An agent's tools could not be ranked; it got all of them.", { error });
         return undefined;
