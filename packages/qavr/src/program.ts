@@ -6,6 +6,7 @@ import type { CommandModule, Input } from "./commands/command.js";
 import { CommandError, EXIT, exitCodeOf } from "./exit-codes.js";
 import type { Ledger } from "./open-ledger.js";
 import { createStyle, progressOn, type Streams } from "./terminal/terminal.js";
+import { shown } from "./terminal/text.js";
 
 /** Version of what `--json` prints. */
 const SCHEMA = 1;
@@ -110,7 +111,9 @@ async function runCommand(
     const code = error instanceof CommandError || QavrError.isInstance(error) ? error.code : "UNEXPECTED";
     const message = error instanceof Error ? error.message : String(error);
     if (options.json) printError(entry.name, code, message, streams);
-    streams.stderr.write(`error: ${message}\n`);
+    // A message may hold names of the ledger.
+    const safe = message.split("\n").map((line) => shown(line, Number.POSITIVE_INFINITY));
+    streams.stderr.write(`error: ${safe.join("\n")}\n`);
     return exitCodeOf(error);
   } finally {
     for (const close of closing) await close();
