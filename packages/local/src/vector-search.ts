@@ -163,6 +163,8 @@ export function vectorSearch<Tables extends { readonly vectors: VectorTables }>(
     },
 
     async reembed(onProgress) {
+      // The model may have changed since it was compared.
+      known = undefined;
       const current = file.read(({ vectors }) => vectors.space());
       const isSame = current !== undefined && (await fits(current));
       const target = isSame ? current : await file.write(({ vectors }) => vectors.addSpace(false));

@@ -123,6 +123,17 @@ describe("a collection with an embedding model", () => {
     expect(await notes.reembed()).toBe(0);
   });
 
+  it("makes vectors anew for a model that changed in use", async () => {
+    let model = new MeaningModel(MEANINGS);
+    const notes = collection({ embed: (texts: readonly string[]) => model.embed(texts as string[]) });
+    await notes.add(NOTES);
+    expect((await found(notes, "vehicle", 2)).sort()).toEqual(["car", "quick"]);
+    model = new MeaningModel([["car"]]);
+    await expect(notes.search({ text: "car" })).rejects.toMatchObject({ code: "EMBEDDING_MISMATCH" });
+    expect(await notes.reembed()).toBe(3);
+    expect(await notes.search({ text: "car" })).toHaveLength(3);
+  });
+
   it.each([
     ["of another length", [["car"]]],
     ["of the same length", [["oven", "cake"], ["wash"], ["the", "needs"], ["car"]]],

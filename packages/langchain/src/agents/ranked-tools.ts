@@ -124,10 +124,12 @@ const OPTIONS: FieldRules<Pick<RankedToolsFields, "k" | "collection" | "namespac
   context: true,
 };
 
-/** @throws INVALID_ARGUMENT for no tools, and for two of one name */
+/** @throws INVALID_ARGUMENT for no tools, for one without a name, and for two of one name */
 function namesOf(tools: readonly StructuredToolInterface[]): ReadonlySet<string> {
   if (!Array.isArray(tools) || tools.length === 0) throw illegalOption("tools", "tools must be a list of tools", tools);
-  const names = tools.map(({ name }: StructuredToolInterface) => name);
+  const names = tools.map((tool: StructuredToolInterface | null | undefined) => tool?.name);
+  if (!names.every((name): name is string => typeof name === "string" && name !== ""))
+    throw illegalOption("tools", "tools must have a name each; a provider's own tools belong to the agent", tools);
   const twice = names.find((name, place) => names.indexOf(name) < place);
   if (twice !== undefined)
     throw illegalOption("tools", "tools must have a name of their own each; this one comes twice", twice);

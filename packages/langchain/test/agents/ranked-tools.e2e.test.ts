@@ -64,7 +64,7 @@ describe("an agent with ranked tools", () => {
   });
 
   it("gives a tool that fails no credit for a run that succeeds with another", async () => {
-    const { memory } = await bench();
+    const { memory } = await bench({ evaluate: () => true });
     const broken = tool(
       async () => {
         throw new Error("out of order");
@@ -92,7 +92,7 @@ describe("an agent with ranked tools", () => {
       model: recording(),
       middleware: [rankedTools({ memory, tools: [broken, works], k: 2 }), middleware],
     });
-    await memory.track(agent, { evaluate: () => true }).invoke(ask("does it"));
+    await memory.track(agent).invoke(ask("does it"));
     const { memories } = await memory.memories({ collection: "tools" });
     expect(memories.map(({ id, used }) => [id, used]).sort()).toEqual([
       ["broken", 0],
@@ -172,6 +172,8 @@ describe("an agent with ranked tools", () => {
   it.each([
     ["no tools", { tools: [] }],
     ["two tools of one name", { tools: [toolNamed("a"), toolNamed("a")] }],
+    ["a provider's tool, which has no name", { tools: [toolNamed("a"), { type: "web_search" } as never] }],
+    ["what is no tool", { tools: [null as never] }],
     ["a number of tools below 1", { tools: FORTY, k: 0 }],
     ["a misspelt option", { tools: FORTY, K: 2 }],
     ["a name that is no state key", { tools: FORTY, name: "my tools" }],
