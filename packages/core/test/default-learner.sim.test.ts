@@ -127,8 +127,8 @@ describe("the default learner where all that the host shows first fails", () => 
     expect(late).toBeGreaterThan(0.95);
   });
 
-  it("finds it for each of four kinds of request", async () => {
-    const { first, late } = await search([0.7, 0.5, 0.45, 0.43, 0.4, 0.38, 0.35, 0.3], 6, 1, 4);
+  it("finds it for each of eight kinds of request", async () => {
+    const { first, late } = await search([0.7, 0.5, 0.45, 0.43, 0.4, 0.38, 0.35, 0.3], 7, 1, 8);
     expect(first).toBeLessThanOrEqual(40);
     expect(late).toBeGreaterThan(0.95);
   });
