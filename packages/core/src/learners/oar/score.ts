@@ -22,7 +22,7 @@ const room = new Float32Array(MAX_DIMS);
  * ratio to the reference spread), plus the bonus of memories that are tried less than others.
  *
  *     y_m = v_m · z                              c_m = n_m / (n_m + 1)
- *     f = freedom(P₀)                            no level is taken out where the request always fails
+ *     f = freedom(P₀)                            claim_m = rel² + f (1 − rel²)
  *     level_m = (1 − f) Σ rel² c y / (Σ rel² c + 0.2)    over the other candidates: what the request itself explains
  *     x_m = c_m · beyondLevel(y_m, level_m)      worth(x) = boost(x) or x · penaltyLeft,  worth(ρ) = ρ or ρ · penaltyLeft
  *     score = similarity + σ' (min(2.2 (R worth(ρ) + C worth(x)), 0.8) + G · freshness)
