@@ -6,7 +6,7 @@ let used = 0;
 
 /**
  * A column of zeros for one calculation, in a buffer that other columns share: a buffer of its own takes as long as scoring five
- * memories. Whoever keeps a column keeps the buffer, so copy what stays.
+ * memories. A column that is kept keeps the whole buffer: copy what must stay.
  */
 export function pooled(length: number): Float64Array {
   if (used + length > room.length) {

@@ -42,8 +42,7 @@ export function keepApart(scores: Float64Array, company: Company): void {
   overlaps.set(scores);
   /** The chosen ones, then the other contenders by their scores; ties in the host's order. */
   const list = bestFirst(scores, topK + OAR.overlapReach + 1);
-  const outsider = list[topK + OAR.overlapReach];
-  if (outsider !== undefined) list.pop();
+  const [outsider] = list.splice(topK + OAR.overlapReach);
   /** Greatest cosine of a candidate with the chosen ones compared so far, and their number. */
   const alike = pooled(count);
   const compared = pooled(count);

@@ -14,6 +14,8 @@ import { type OarShared, sharedCodec } from "./state.js";
 import { type OarTable, ROW } from "./table.js";
 import { advantageOf, hostShareOf } from "./worth.js";
 
+const FIRST = sharedCodec.empty();
+
 /** Takes the direction of the request that is being scored: a new array takes as long as scoring four memories. */
 const room = new Float32Array(MAX_DIMS);
 
@@ -35,7 +37,7 @@ const room = new Float32Array(MAX_DIMS);
  * A share of the episodes should show the host's order instead ({@link hostShareOf}).
  */
 export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: number): Scores {
-  const { table, rows, similarities, vector, topK, now, shared = sharedCodec.empty() } = request;
+  const { table, rows, similarities, vector, topK, now, shared = FIRST } = request;
   const count = similarities.length;
   const column = (): Float64Array => pooled(count);
   const scores = column();
