@@ -1,8 +1,10 @@
-import { memoryStore } from "@qavr/core";
+import { memoryStore, type Store } from "@qavr/core";
+import { compact, revoke } from "@qavr/core/maintenance";
 import { routedStore } from "@qavr/core/store";
+import { sqliteStore } from "@qavr/sqlite";
 import { expect, it } from "vitest";
 import { createApi } from "../src/dashboard/api.js";
-import { appEngine, runApp } from "./support/ledgers.js";
+import { appEngine, newPath, runApp, START } from "./support/ledgers.js";
 
 it("the dashboard shows the namespaces of the stores that answer, and all of them once the others are back", async () => {
   const south = memoryStore();
@@ -29,3 +31,49 @@ it("the dashboard shows the namespaces of the stores that answer, and all of the
   isAway = false;
   expect(await status()).toMatchObject({ namespace: "near", otherNamespaces: ["far"] });
 });
+
+/** Ways to open one more handle of a new ledger. In memory a compaction changes no state. */
+const LEDGERS: readonly [string, () => () => Store][] = [
+  [
+    "file",
+    () => {
+      const path = newPath();
+      return () => sqliteStore(path);
+    },
+  ],
+  [
+    "ledger in memory",
+    () => {
+      const store = memoryStore();
+      return () => store;
+    },
+  ],
+];
+
+it.each(LEDGERS)(
+  "the dashboard shows the present state of a %s after a revocation and a compaction elsewhere",
+  async (_, create) => {
+    const open = create();
+    const [shown, inner] = [open(), open()];
+    await runApp(appEngine(inner), { runs: 10 });
+    const api = createApi(shown, "a ledger");
+    const ask = (question: string): Promise<unknown> => api.answer(question, new URLSearchParams());
+    const store: Store = {
+      ...inner,
+      async atHead(...given) {
+        // A page asks between the entry and the change of the states.
+        await Promise.all([ask("status"), ask("storage")]);
+        return inner.atHead(...given);
+      },
+    };
+    const engine = appEngine(store, { clock: () => START + 86_400_000 });
+    await revoke(engine, { namespace: "default", source: "checker" });
+    expect(await ask("status")).toMatchObject({ runs: { taught: 0 } });
+    const before = await ask("version");
+    await compact(engine, { namespace: "default", olderThan: 0 });
+    expect(await ask("storage")).toMatchObject({ entries: 1 });
+    expect(await ask("version")).not.toEqual(before);
+    await engine.close();
+    await shown.close();
+  },
+);

@@ -182,7 +182,7 @@ if (browser) {
         const { page } = view;
         await visit("learning", name);
         await page.locator("main .card").first().waitFor();
-        await page.route(/\/api\/head\?/, (route) => route.abort());
+        await page.route(/\/api\/version\?/, (route) => route.abort());
         await page.clock.fastForward(60_000);
         await page.getByRole("alert").getByText("The server does not answer").waitFor();
         expect(await expectSound()).toBe(learned.get(name));

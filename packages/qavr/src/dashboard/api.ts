@@ -11,7 +11,7 @@ import { memoryReport, whyReport } from "../reports/why.js";
 const READ_MEMORIES = 5_000;
 const ROWS = 100;
 const RUNS = 50;
-/** Answers that are kept while the ledger does not grow. */
+/** Answers that are kept while the ledger does not change. */
 const CACHED = 64;
 
 /** Answers questions about one store. Reads only. */
@@ -45,24 +45,24 @@ const REPORTS: Readonly<Record<string, Report>> = {
 
 export function createApi(store: Store, place: string): Api {
   const ledgers = new Map<string, Ledger>();
-  const cache = new Map<string, { readonly head: number; readonly answer: unknown }>();
+  const cache = new Map<string, { readonly version: string; readonly answer: unknown }>();
 
   return {
     async answer(question, params) {
       const named = params.get("namespace") ?? undefined;
       const ledger = await open(named);
-      const head = await store.head(ledger.namespace);
-      // The page asks this often, to notice that the ledger has grown.
-      if (question === "head") return { namespace: ledger.namespace, head };
+      const version = await versionOf(ledger);
+      // The page asks this often, to notice a change.
+      if (question === "version") return { namespace: ledger.namespace, version };
       const report = Object.hasOwn(REPORTS, question) ? REPORTS[question] : undefined;
       if (!report) throw new CommandError("NOT_FOUND", `There is no question ${question}.`);
       const key = `${question}?${params}`;
       const known = cache.get(key);
-      if (known?.head === head) return known.answer;
+      if (known?.version === version) return known.answer;
       const answer = await report(ledger, params);
       if (isPartial(ledger)) return answer;
       cache.delete(key);
-      cache.set(key, { head, answer });
+      cache.set(key, { version, answer });
       if (cache.size > CACHED) cache.delete(cache.keys().next().value as string);
       return answer;
     },
@@ -84,13 +84,22 @@ function isPartial({ missing }: Ledger): boolean {
   return missing.length > 0;
 }
 
-/** The engine's status, which every report asks for: read once while the ledger does not grow. */
-function sharedStatus({ engine, store, namespace }: Ledger): Engine["status"] {
-  let known: { readonly head: number; readonly status: Promise<NamespaceStatus> } | undefined;
+/** Another one after each change of a ledger: of its end, of its beginning by a compaction, and of states by a revocation. */
+async function versionOf({ store, namespace }: Ledger): Promise<string> {
+  await store.refresh?.(namespace);
+  const head = await store.head(namespace);
+  // Reports tell of a damaged entry.
+  const [first] = await store.readEntries(namespace, { after: 0, limit: 1 }).catch(() => []);
+  return [head, first?.seq, store.changesSince?.(namespace, 0).cursor].join("/");
+}
+
+/** The engine's status, which every report asks for: read once while the ledger does not change. */
+function sharedStatus(ledger: Ledger): Engine["status"] {
+  let known: { readonly version: string; readonly status: Promise<NamespaceStatus> } | undefined;
   return async (options) => {
-    const head = await store.head(namespace);
-    if (known?.head === head) return known.status;
-    const reading = { head, status: engine.status(options) };
+    const version = await versionOf(ledger);
+    if (known?.version === version) return known.status;
+    const reading = { version, status: ledger.engine.status(options) };
     known = reading;
     reading.status.catch(() => {
       if (known === reading) known = undefined;

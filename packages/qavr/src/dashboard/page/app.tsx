@@ -33,7 +33,7 @@ function App(): JSX.Element {
     if (!same) scrollTo(0, 0);
   };
   const live = useLive(place);
-  const status = useReport<StatusReport>("status", place, [], live.head);
+  const status = useReport<StatusReport>("status", place, [], live.version);
   const current = PARENTS[place.page] ?? place.page;
   useEffect(() => {
     document.title = `${PAGES[current as keyof typeof PAGES] ?? "Not found"} · qavr`;
@@ -59,7 +59,7 @@ function App(): JSX.Element {
       {live.offline ? <Stale live={live} /> : null}
       <main>
         <h1>{PAGES[current as keyof typeof PAGES] ?? "Not found"}</h1>
-        <Page key={place.page} place={place} head={live.head} status={status} />
+        <Page key={place.page} place={place} version={live.version} status={status} />
       </main>
       <footer class="dim">
         Reads only. Nothing leaves this machine.{status.data ? ` Learner ${status.data.learner}.` : ""}
@@ -70,38 +70,40 @@ function App(): JSX.Element {
 
 function Page({
   place,
-  head,
+  version,
   status,
 }: {
   readonly place: Place;
-  readonly head: number;
+  readonly version: string;
   readonly status: ReturnType<typeof useReport<StatusReport>>;
 }): JSX.Element {
   switch (place.page) {
     case "overview":
       return <Overview loaded={status} />;
     case "memories":
-      return <Memories loaded={useReport<MemoriesReport>("memories", place, ["order", "after"], head)} />;
+      return <Memories loaded={useReport<MemoriesReport>("memories", place, ["order", "after"], version)} />;
     case "memory":
       return (
-        <Memory loaded={useReport<Extract<WhyReport, { readonly kind: "memory" }>>("memory", place, ["ref"], head)} />
+        <Memory
+          loaded={useReport<Extract<WhyReport, { readonly kind: "memory" }>>("memory", place, ["ref"], version)}
+        />
       );
     case "runs":
-      return <Runs loaded={useReport<RunsReport>("runs", place, ["before"], head)} />;
+      return <Runs loaded={useReport<RunsReport>("runs", place, ["before"], version)} />;
     case "run":
-      return <Run loaded={useReport<WhyReport>("run", place, ["ref"], head)} />;
+      return <Run loaded={useReport<WhyReport>("run", place, ["ref"], version)} />;
     case "health":
-      return <HealthPage place={place} head={head} status={status} />;
+      return <HealthPage place={place} version={version} status={status} />;
     default:
       return <p class="card">There is no such page.</p>;
   }
 }
 
-function HealthPage({ place, head, status }: Parameters<typeof Page>[0]): JSX.Element {
-  const loaded = useReport<DoctorReport>("doctor", place, [], head);
+function HealthPage({ place, version, status }: Parameters<typeof Page>[0]): JSX.Element {
+  const loaded = useReport<DoctorReport>("doctor", place, [], version);
   // It reads the whole ledger: once per visit, and after the rest.
   const ready = loaded.data !== undefined && status.data !== undefined;
-  const storage = useReport<StorageReport>("storage", place, [], 0, ready);
+  const storage = useReport<StorageReport>("storage", place, [], "", ready);
   return <Health loaded={loaded} status={status} storage={storage} />;
 }
 

@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { type Place, searchOf } from "./location.js";
 
 const TOKEN = "qavr-token";
-/** How often the page asks whether the ledger has grown, ms. */
+/** How often the page asks whether the ledger has changed, ms. */
 const LOOK_EVERY = 2_000;
 /** Pause before the next request of a report, in multiples of its own duration. */
 const REST = 5;
@@ -52,12 +52,12 @@ async function ask<Data>(question: string, params: URLSearchParams, signal?: Abo
   return body.data;
 }
 
-/** Loads a report, and again when the ledger has grown. */
+/** Loads a report, and again when the ledger has changed. */
 export function useReport<Data>(
   question: string,
   place: Place,
   names: readonly (keyof Place)[],
-  head: number,
+  version: string,
   /** False asks later. */
   wanted = true,
 ): Loaded<Data> {
@@ -85,29 +85,29 @@ export function useReport<Data>(
       clearTimeout(timer);
       aborting.abort();
     };
-  }, [key, head, wanted]);
+  }, [key, version, wanted]);
   // Data of another question are not this one's.
   return loaded.key === key ? loaded : { slow: loaded.slow };
 }
 
 /** The ledger as it is now. */
 export interface Live {
-  /** Place of the last entry; 0 while unknown. */
-  readonly head: number;
+  /** Another one after each change; empty while unknown. */
+  readonly version: string;
   /** When the server answered last, Unix ms. */
   readonly at: number;
   readonly offline: boolean;
 }
 
-/** Asks every two seconds whether the ledger has grown, while the page is seen. */
+/** Asks every two seconds whether the ledger has changed, while the page is seen. */
 export function useLive(place: Place): Live {
-  const [live, setLive] = useState<Live>({ head: 0, at: Date.now(), offline: false });
+  const [live, setLive] = useState<Live>({ version: "", at: Date.now(), offline: false });
   useEffect(() => {
     const look = async (): Promise<void> => {
       if (document.hidden) return;
       try {
-        const { head } = await ask<{ head: number }>("head", searchOf(place, ["namespace"]));
-        setLive({ head, at: Date.now(), offline: false });
+        const { version } = await ask<{ version: string }>("version", searchOf(place, ["namespace"]));
+        setLive({ version, at: Date.now(), offline: false });
       } catch (problem) {
         if ((problem as Problem).code === "OFFLINE") setLive((known) => ({ ...known, offline: true }));
       }
