@@ -5,9 +5,11 @@ import { replay, revoke } from "@qavr/core/maintenance";
 import { sqliteStore } from "@qavr/sqlite";
 import { beforeAll, describe, expect, it } from "vitest";
 import { COMMANDS } from "../src/command-list.js";
+import { ledgerIn } from "../src/open-ledger.js";
 import type { DoctorReport } from "../src/reports/doctor.js";
+import { runsReport } from "../src/reports/runs.js";
 import type { StatusReport } from "../src/reports/status.js";
-import { appEngine, ledgerFile, newPath, runApp, unjudgedLedger } from "./support/ledgers.js";
+import { appEngine, ledgerFile, ledgerInMemory, newPath, runApp, unjudgedLedger } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
 import { jsonSchema, PRINTED } from "./support/schema.js";
 
@@ -346,6 +348,13 @@ describe("qavr runs", () => {
     }
     expect(new Set(found).size).toBe(found.length);
     expect(found).toHaveLength(120);
+  });
+
+  it("lists as many as were asked for", async () => {
+    const { store } = await ledgerInMemory({ runs: 600 });
+    const report = await runsReport(await ledgerIn(store, "memory", undefined, { partial: true }), 599);
+    expect(new Set(report.runs.map(({ episode }) => episode)).size).toBe(599);
+    expect(report.next).toBe(4);
   });
 
   it("ends with the command for older ones, which a shell can run", async () => {

@@ -23,41 +23,48 @@ export interface RunsReport {
   readonly next?: number;
 }
 
-/** Entries that are read for each run of a page. */
-const ENTRIES_PER_RUN = 4;
-const MOST_ENTRIES = 1_000;
+/** Entries that are read at once. */
+const PAGE = 500;
+/** Runs that are explained at once. */
+const TOGETHER = 50;
 
 /**
- * The latest runs of a namespace, those with the latest entry first.
+ * The latest runs of a namespace, those with the latest entry first. Reads the ledger backwards until it has found `limit` of them.
  *
  * @param before place in the ledger before which to look. @default its end
  */
 export async function runsReport(ledger: Ledger, limit: number, before?: number): Promise<RunsReport> {
   const { engine, store, namespace } = ledger;
   const end = Math.min((await store.head(namespace)) + 1, before ?? Number.POSITIVE_INFINITY);
-  const size = Math.min(limit * ENTRIES_PER_RUN, MOST_ENTRIES, end - 1);
-  if (size <= 0) return { namespace, runs: [] };
-  const { events } = await engine.history({ namespace, after: end - 1 - size, limit: size });
-  // A compacted ledger begins later: a page may lie beyond the end.
-  const page = events.filter(({ seq }) => seq < end);
+  const listed = await episodesFrom(ledger, end);
+  /** Place of each run's last entry. */
   const places = new Map<string, number>();
-  const listed = await episodesFrom(ledger, end, size);
-  for (const event of page) {
-    const episode = episodeOf(event);
-    if (episode === undefined || listed.has(episode)) continue;
-    places.delete(episode);
-    places.set(episode, event.seq);
+  // One run more than wanted shows that there is a next page.
+  for (let after = end - 1; after > 0 && places.size <= limit; ) {
+    const size = Math.min(PAGE, after);
+    after -= size;
+    const { events } = await engine.history({ namespace, after, limit: size });
+    // The page of a compacted ledger may begin later, and hold entries that were read already.
+    const page = events.filter(({ seq }) => seq <= after + size);
+    if (page.length === 0) break;
+    for (const event of page.reverse()) {
+      const episode = episodeOf(event);
+      if (episode !== undefined && !listed.has(episode) && !places.has(episode)) places.set(episode, event.seq);
+    }
   }
-  const latest = [...places].reverse().slice(0, limit);
-  const views = await Promise.all(latest.map(([episode]) => engine.explain(episode, { namespace })));
-  const runs = views.flatMap((view) => (view ? [rowOf(view)] : []));
-  const last = places.size > limit ? (latest.at(-1)?.[1] as number) : end - size;
-  return { namespace, runs, ...(last > 1 && (page[0]?.seq ?? 1) <= last && page.length > 0 ? { next: last } : {}) };
+  const latest = [...places].slice(0, limit);
+  const runs: RunRow[] = [];
+  for (let start = 0; start < latest.length; start += TOGETHER) {
+    const some = latest.slice(start, start + TOGETHER);
+    const views = await Promise.all(some.map(([episode]) => engine.explain(episode, { namespace })));
+    runs.push(...views.flatMap((view) => (view ? [rowOf(view)] : [])));
+  }
+  return { namespace, runs, ...(places.size > limit ? { next: latest.at(-1)?.[1] as number } : {}) };
 }
 
-/** Runs with a later entry: they were on an earlier page. */
-async function episodesFrom({ engine, namespace }: Ledger, end: number, limit: number): Promise<ReadonlySet<string>> {
-  const { events } = await engine.history({ namespace, after: end - 1, limit });
+/** Runs with an entry from `end` on, among the next {@link PAGE}: they were on an earlier page. */
+async function episodesFrom({ engine, namespace }: Ledger, end: number): Promise<ReadonlySet<string>> {
+  const { events } = await engine.history({ namespace, after: end - 1, limit: PAGE });
   return new Set(events.flatMap((event) => episodeOf(event) ?? []));
 }
 
