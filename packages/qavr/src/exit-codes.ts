@@ -19,6 +19,7 @@ const BY_CODE: Partial<Record<ErrorCode, number>> = {
   INVALID_ARGUMENT: EXIT.usage,
   INVALID_ID: EXIT.usage,
   LIMIT_EXCEEDED: EXIT.usage,
+  UNSUPPORTED: EXIT.usage,
   UNKNOWN_EPISODE: EXIT.notFound,
   IDEMPOTENCY_CONFLICT: EXIT.conflict,
   LEARNER_MISMATCH: EXIT.conflict,

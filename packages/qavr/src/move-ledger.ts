@@ -14,6 +14,23 @@ export interface MoveReport {
 const PAGE = 500;
 
 /**
+ * Call it before the target is made, so that a refused move leaves nothing behind.
+ *
+ * @throws UNSUPPORTED for a ledger with a compacted namespace, whose first entries cannot be copied
+ */
+export async function assertWhole(from: Store): Promise<void> {
+  for await (const namespace of namespacesOf(from)) {
+    const [first] = await from.readEntries(namespace, { after: 0, limit: 1 });
+    if (first?.seq === 1) continue;
+    throw new QavrError(
+      "UNSUPPORTED",
+      `The ledger of namespace ${namespace} was compacted, and its beginning is gone. Copy a SQLite file with npx qavr ledger backup and restore, or move what was learned with export and import.`,
+      { details: { namespace } },
+    );
+  }
+}
+
+/**
  * Copies every entry of a ledger to an empty one, builds the states there, and compares both. The source is only read.
  *
  * @throws CommandError CONFLICT where the target has entries; QavrError UNSUPPORTED for a compacted ledger, STORE_FAILED where the copy differs
@@ -27,14 +44,9 @@ export async function moveLedger(from: Store, to: Store, progress?: Progress): P
   }
   let namespaces = 0;
   let entries = 0;
-  for (let after: string | undefined; ; ) {
-    const page = await from.namespaces({ ...(after === undefined ? {} : { after }), limit: PAGE });
-    for (const namespace of page) {
-      entries += await copyNamespace(from, to, namespace, progress);
-      namespaces += 1;
-    }
-    after = page.at(-1);
-    if (page.length < PAGE) break;
+  for await (const namespace of namespacesOf(from)) {
+    entries += await copyNamespace(from, to, namespace, progress);
+    namespaces += 1;
   }
   const [before, copied] = [await from.verify?.(), await to.verify?.()];
   if (before && copied && (before.digest !== copied.digest || copied.damaged > 0)) {
@@ -44,6 +56,15 @@ export async function moveLedger(from: Store, to: Store, progress?: Progress): P
     );
   }
   return { namespaces, entries, ...(copied ? { digest: copied.digest } : {}) };
+}
+
+async function* namespacesOf(store: Store): AsyncGenerator<string> {
+  for (let after: string | undefined; ; ) {
+    const page = await store.namespaces({ ...(after === undefined ? {} : { after }), limit: PAGE });
+    yield* page;
+    after = page.at(-1);
+    if (page.length < PAGE) return;
+  }
 }
 
 async function copyNamespace(

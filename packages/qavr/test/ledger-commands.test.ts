@@ -1,11 +1,10 @@
-import { copyFileSync } from "node:fs";
+import { copyFileSync, readdirSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { memoryStore } from "@qavr/core";
+import { dirname } from "node:path";
 import { governance } from "@qavr/core/governance";
 import { revoke } from "@qavr/core/maintenance";
 import { sqliteStore } from "@qavr/sqlite";
 import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
-import { moveLedger } from "../src/move-ledger.js";
 import { appEngine, ledgerFile, newPath, runApp, START } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
 
@@ -102,12 +101,12 @@ describe("qavr ledger", () => {
     expect((await qavr("ledger", "move", "-s", ledger, "--to", await ledgerFile({ runs: 1 }))).exitCode).toBe(5);
   });
 
-  it("does not move a compacted ledger, whose beginning is gone", async () => {
+  it("does not move a compacted ledger, whose beginning is gone, and leaves nothing at the target", async () => {
     const path = await ledgerFile({ runs: 5 });
     expect(await dataOf("ledger", "compact", "--older-than", "0", "--yes", "-s", path)).toMatchObject({ entries: 0 });
-    const from = sqliteStore({ path, readOnly: true });
-    const engine = appEngine(from);
-    await expect(moveLedger(from, memoryStore())).rejects.toMatchObject({ code: "UNSUPPORTED" });
-    await engine.close();
+    const to = newPath();
+    const { exitCode, stdout } = await qavr("ledger", "move", "-s", path, "--to", to, "--json");
+    expect({ exitCode, ...JSON.parse(stdout) }).toMatchObject({ exitCode: 2, error: { code: "UNSUPPORTED" } });
+    expect(readdirSync(dirname(to))).toEqual([]);
   });
 });
