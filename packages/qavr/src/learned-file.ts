@@ -1,4 +1,5 @@
-import type { Engine } from "@qavr/core";
+import { type Engine, QavrError } from "@qavr/core";
+import type { StateCodec } from "@qavr/core/learner";
 import { exportState, importState } from "@qavr/core/maintenance";
 import { CommandError } from "./exit-codes.js";
 
@@ -23,27 +24,8 @@ export async function toLearnedFile(engine: Engine, namespace: string, collectio
   };
 }
 
-/** @throws CommandError for a file of another kind or learner, and what `importState` throws */
-export async function importLearnedFile(engine: Engine, namespace: string, text: string): Promise<LearnedFile> {
-  const { learner } = engine;
-  const file = parse(text);
-  if (file.learner !== learner.id) {
-    throw new CommandError(
-      "CONFLICT",
-      `The file was written by the learner ${file.learner}; this ledger has ${learner.id}.`,
-    );
-  }
-  const { collection, shared, memories } = file;
-  await importState(engine, {
-    namespace,
-    collection,
-    ...(shared === undefined ? {} : { shared: learner.shared.decode(fromBase64(shared)) }),
-    memories: memories.map(({ id, state }) => ({ id, state: learner.memory.decode(fromBase64(state)) })),
-  });
-  return file;
-}
-
-function parse(text: string): LearnedFile {
+/** @throws CommandError USAGE for a file of another kind */
+export function readLearnedFile(text: string): LearnedFile {
   let file: Partial<LearnedFile> | null = null;
   try {
     file = JSON.parse(text) as Partial<LearnedFile>;
@@ -58,8 +40,36 @@ function parse(text: string): LearnedFile {
     Array.isArray(file.memories) &&
     file.memories.every((memory) => typeof memory?.id === "string" && typeof memory.state === "string");
   if (whole) return file as LearnedFile;
-  throw new CommandError("USAGE", "The file is not one that qavr ledger export wrote.");
+  throw new CommandError("USAGE", "The file is not one that npx qavr ledger export printed. Export it without --json.");
+}
+
+/** @throws CommandError CONFLICT for the file of another learner, INVALID_STATE for a damaged one, and what `importState` throws */
+export async function importLearnedFile(engine: Engine, namespace: string, file: LearnedFile): Promise<void> {
+  const { learner } = engine;
+  if (file.learner !== learner.id) {
+    throw new CommandError(
+      "CONFLICT",
+      `The file was written by the learner ${file.learner}; this ledger has ${learner.id}.`,
+    );
+  }
+  const { collection, shared, memories } = file;
+  await importState(engine, {
+    namespace,
+    collection,
+    ...(shared === undefined ? {} : { shared: decoded(learner.shared, shared, `collection ${collection}`) }),
+    memories: memories.map(({ id, state }) => ({ id, state: decoded(learner.memory, state, `memory ${id}`) })),
+  });
+}
+
+function decoded<State>(codec: StateCodec<State>, text: string, what: string): State {
+  try {
+    return codec.decode(new Uint8Array(Buffer.from(text, "base64")));
+  } catch (cause) {
+    throw new QavrError("INVALID_STATE", `The file is damaged: the state of ${what} cannot be read. Export it again.`, {
+      details: { what },
+      cause,
+    });
+  }
 }
 
 const toBase64 = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64");
-const fromBase64 = (text: string): Uint8Array => new Uint8Array(Buffer.from(text, "base64"));

@@ -1,4 +1,4 @@
-import { copyFileSync, readdirSync } from "node:fs";
+import { copyFileSync, existsSync, readdirSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { governance } from "@qavr/core/governance";
@@ -36,6 +36,27 @@ describe("qavr ledger", () => {
     expect((await qavr("ledger", "import", newPath("none.json"), "-s", path)).exitCode).toBe(4);
     await writeFile(file, "{}");
     expect((await qavr("ledger", "import", file, "-s", path)).exitCode).toBe(2);
+  });
+
+  it("refuses a damaged file of what was learned, and makes no ledger for one of another kind", async () => {
+    const file = newPath("learned.json");
+    const learned = JSON.parse((await qavr("ledger", "export", "-s", ledger)).stdout);
+    const imported = async (content: object, store: string): Promise<unknown> => {
+      await writeFile(file, JSON.stringify(content));
+      return JSON.parse((await qavr("ledger", "import", file, "-s", store, "--json")).stdout);
+    };
+    const [first, ...others] = learned.memories;
+    const cut = { ...learned, memories: [{ ...first, state: first.state.slice(0, 8) }, ...others] };
+    for (const [content, what] of [
+      [cut, `memory ${first.id}`],
+      [{ ...learned, shared: learned.shared.slice(0, 8) }, "collection default"],
+    ]) {
+      const message = `The file is damaged: the state of ${what} cannot be read. Export it again.`;
+      expect(await imported(content, newPath())).toMatchObject({ error: { code: "INVALID_STATE", message } });
+    }
+    const store = newPath();
+    expect(await imported({ data: learned }, store)).toMatchObject({ error: { code: "USAGE" } });
+    expect(existsSync(store)).toBe(false);
   });
 
   it("exports the only collection, and asks which where there are several", async () => {

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { CommandError } from "../../exit-codes.js";
-import { importLearnedFile } from "../../learned-file.js";
+import { importLearnedFile, readLearnedFile } from "../../learned-file.js";
 import { plural } from "../../terminal/text.js";
 import type { Input, Output } from "../command.js";
 
@@ -9,8 +9,10 @@ export async function run({ open, args }: Input): Promise<Output> {
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
     throw new CommandError("NOT_FOUND", `The file ${path} cannot be read: ${error.code}.`);
   });
+  const file = readLearnedFile(text);
   const { engine, namespace } = await open("create");
-  const { collection, memories, learner } = await importLearnedFile(engine, namespace, text);
+  await importLearnedFile(engine, namespace, file);
+  const { collection, memories, learner } = file;
   return {
     data: { namespace, collection, learner, memories: memories.length },
     text: () =>
