@@ -76,7 +76,9 @@ export function copyLedger(db: DatabaseSync, to: string, digest?: string): Backu
  */
 export async function restoreBackup(from: string, to: string): Promise<BackupReport> {
   assertCopyName(to);
-  return withReadOnly(from, (db) => copyLedger(db, to, verified(db, resolve(from)).digest));
+  const { path } = resolveSqliteOptions({ path: from, readOnly: true });
+  if (!statSync(path, { throwIfNoEntry: false })?.size) throw noBackup(path);
+  return withReadOnly(path, (db) => copyLedger(db, to, verified(db, path).digest));
 }
 
 /** @throws the errors of opening */
@@ -117,6 +119,14 @@ function assertFree(path: string): void {
     "STORE_UNWRITABLE",
     `An earlier ledger has left ${left.join(" and ")}, which SQLite would play into a new ${path}. Close the programs that have it open and move it to where ${basename(path)} went, or choose a new path.`,
     { details: { path, left } },
+  );
+}
+
+function noBackup(path: string): QavrError {
+  return new QavrError(
+    "STORE_UNAVAILABLE",
+    `There is no backup ${path}: the file is missing or empty. Name a file that a backup made.`,
+    { details: { path } },
   );
 }
 

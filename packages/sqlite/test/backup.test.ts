@@ -50,6 +50,15 @@ describe("a backup", () => {
     },
   );
 
+  it("that is missing or empty is not restored, and is not asked to be opened for writing", async () => {
+    const [missing, empty] = [tempLedger(), tempLedger()];
+    writeFileSync(empty, "");
+    for (const from of [missing, empty]) {
+      const message = `There is no backup ${from}: the file is missing or empty. Name a file that a backup made.`;
+      await expect(restoreBackup(from, tempLedger())).rejects.toMatchObject({ code: "STORE_UNAVAILABLE", message });
+    }
+  });
+
   it("of a ledger in memory is a ledger on the disk", async () => {
     const [store, copy] = [sqliteStore(":memory:"), tempLedger()];
     await store.commit("n", [tally("a")], counting);
