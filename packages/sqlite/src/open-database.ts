@@ -57,7 +57,7 @@ export function openDatabase(
   const sqlite = loadSqlite();
   const isMissing = options.inMemory || !existsSync(options.path);
   if (!options.inMemory) {
-    assertUsable(options);
+    assertUsable(options, marked?.last);
     if (!marked?.unsynced) assertWholeLog(options.path);
   }
   const version = sqliteVersion(sqlite);
@@ -168,7 +168,7 @@ export function prepareTables<Tables>(db: DatabaseSync, path: string, prepare: (
 }
 
 /** Checks the path before SQLite touches it, so that the refusal names the cause. */
-function assertUsable({ path, readOnly }: ResolvedOptions): void {
+function assertUsable({ path, readOnly }: ResolvedOptions, marked: MarkedEnd | undefined): void {
   const kind = kindOf(path);
   if (kind === "folder") throw unwritable(path, "is a folder", "Name a file in it, such as ledger.db.");
   if (kind === "stub") {
@@ -180,6 +180,7 @@ function assertUsable({ path, readOnly }: ResolvedOptions): void {
   }
   if (readOnly) {
     // SQLite deletes the log beside an empty file even when it only reads.
+    if (kind === "empty" && marked) throw commitsLost(path, marked, 0);
     if (holdsNothing(kind)) throw notReadable(path, "new");
     return;
   }
@@ -238,7 +239,7 @@ function notSharable(path: string, version: string, cause: unknown): QavrError {
 }
 
 function notReadable(path: string, kind: FileKind): QavrError {
-  const reason = kind === "older" ? "has an older schema" : "does not exist yet";
+  const reason = kind === "older" ? "has an older schema" : existsSync(path) ? "is empty" : "does not exist yet";
   return new QavrError(
     "STORE_UNAVAILABLE",
     `The ledger ${path} ${reason}, so it cannot be opened read-only. Open it once for writing.`,

@@ -1,4 +1,4 @@
-import { chmodSync, readdirSync, writeFileSync } from "node:fs";
+import { chmodSync, readdirSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { sqliteStore } from "../src/index.js";
@@ -57,5 +57,21 @@ describe("a ledger in a place that cannot be written", () => {
     lock(path);
     const { stdout } = await runChild("read-as-nobody.mjs", [path, join(out, "restored.db")]);
     expect(JSON.parse(stdout)).toEqual({ code: "STORE_UNWRITABLE", message: expect.stringContaining(path) });
+  });
+});
+
+describe("an empty file", () => {
+  it("is called empty, and not missing, when it is opened read-only", () => {
+    const path = tempLedger();
+    writeFileSync(path, "");
+    const refused = refusalOf(() => sqliteStore({ path, readOnly: true }));
+    expect(refused).toMatchObject({ code: "STORE_UNAVAILABLE", message: expect.stringContaining("is empty") });
+  });
+
+  it("in place of a ledger is a loss, also when it is opened read-only", async () => {
+    const path = await closedLedger();
+    truncateSync(path);
+    const refused = refusalOf(() => sqliteStore({ path, readOnly: true }));
+    expect(refused).toMatchObject({ code: "STORE_CORRUPT", details: { lost: 2 } });
   });
 });
