@@ -70,7 +70,8 @@ export function copyLedger(db: DatabaseSync, to: string, digest?: string): Backu
 
 /**
  * Makes a ledger from a backup at a new path. Both are verified and must have the same digest; the backup is not changed. Refuses an
- * existing file and the log of an earlier one: close the engine, move the old ledger away with its `-wal` and `-shm`, restore, open.
+ * existing file and the log of an earlier one: close the engine, move the old ledger away with its `-wal`, `-shm` and `-mark`, restore,
+ * open.
  *
  * @throws INVALID_ARGUMENT for a path that names no file, STORE_CORRUPT for a damaged backup, STORE_UNWRITABLE, STORE_FOREIGN, STORE_NEWER_SCHEMA, STORE_UNAVAILABLE, STORE_FAILED
  */

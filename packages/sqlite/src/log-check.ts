@@ -72,7 +72,7 @@ export function assertWholeLog(path: string): void {
 
 /** Advice for a ledger of which a part is lost. */
 export const KEEP_OR_RESTORE =
-  "Restore the file with its -wal and -mark from a backup, or keep what is whole with repairLedger(path) of @qavr/sqlite (qavr ledger repair).";
+  "Move the ledger away with its -wal, -shm and -mark, and restore a backup, or keep what is whole with repairLedger(path) of @qavr/sqlite (qavr ledger repair).";
 
 interface Header {
   readonly bytes: Buffer;

@@ -4,7 +4,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { QavrError } from "@qavr/core";
 import { commitsLost, type Marked } from "./high-water-mark.js";
-import { createDurableFolder, frozenFile, logLeftBeside, type OpenFiles, openFiles } from "./ledger-files.js";
+import { createDurableFolder, frozenFile, logLeftBeside, type OpenFiles, openFiles, RESTORE } from "./ledger-files.js";
 import type { MarkedEnd } from "./ledger-tables.js";
 import { assertWholeLog } from "./log-check.js";
 import { type FileFormat, type FileKind, inspect, LEDGER, migrate } from "./schema.js";
@@ -159,11 +159,7 @@ export function prepareTables<Tables>(db: DatabaseSync, path: string, prepare: (
   } catch (cause) {
     db.close();
     if (isBusy(cause)) throw toStoreError(cause, path);
-    throw new QavrError(
-      "STORE_CORRUPT",
-      `The file ${path} lacks a table. Move it away with its -wal and -shm, and restore a backup, or choose another path.`,
-      { details: { path }, cause },
-    );
+    throw new QavrError("STORE_CORRUPT", `The file ${path} lacks a table. ${RESTORE}`, { details: { path }, cause });
   }
 }
 
@@ -172,11 +168,9 @@ function assertUsable({ path, readOnly }: ResolvedOptions, marked: MarkedEnd | u
   const kind = kindOf(path);
   if (kind === "folder") throw unwritable(path, "is a folder", "Name a file in it, such as ledger.db.");
   if (kind === "stub") {
-    throw new QavrError(
-      "STORE_CORRUPT",
-      `The file ${path} is too short for a database: it was truncated. Move it away with its -wal and -shm, and restore a backup.`,
-      { details: { path } },
-    );
+    throw new QavrError("STORE_CORRUPT", `The file ${path} is too short for a database: it was truncated. ${RESTORE}`, {
+      details: { path },
+    });
   }
   if (readOnly) {
     // SQLite deletes the log beside an empty file even when it only reads.

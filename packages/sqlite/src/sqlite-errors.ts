@@ -1,4 +1,5 @@
 import { type ErrorCode, QavrError } from "@qavr/core";
+import { RESTORE } from "./ledger-files.js";
 
 /** Primary result codes of SQLite with a code of their own. https://sqlite.org/rescode.html */
 const CODES: Readonly<Record<number, ErrorCode>> = {
@@ -15,7 +16,7 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
 const ADVICE: Readonly<Partial<Record<ErrorCode, string>>> = {
   STORE_UNWRITABLE: "Check the permissions of the file and its folder, and the free space on the disk.",
   STORE_BUSY: "Another process holds its lock: close it, or raise busyTimeout.",
-  STORE_CORRUPT: "Move the file away with its -wal and -shm, and restore a backup, or choose another path.",
+  STORE_CORRUPT: RESTORE,
 };
 
 /** SQLite's extended result code, if this is one of its errors. */

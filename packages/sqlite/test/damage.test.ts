@@ -1,10 +1,11 @@
-import { readFileSync, writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { createEngine, type Engine, similarity } from "@qavr/core";
 import { compact, repair, replay, verify } from "@qavr/core/maintenance";
 import { writeStates } from "@qavr/store-conformance";
 import { describe, expect, it } from "vitest";
 import { sqliteStore } from "../src/index.js";
 import { counting, tally } from "./support/counting.js";
+import { refusalOf } from "./support/refusal.js";
 import { tamper } from "./support/tamper.js";
 import { tempLedger } from "./support/temp-folder.js";
 
@@ -26,6 +27,23 @@ describe("a ledger whose bytes were damaged", () => {
       details: { seq: 2 },
     });
     await damaged.close();
+  });
+
+  it("gives way to an older backup when the files that its error names are moved away", async () => {
+    const [path, backup] = [tempLedger(), tempLedger()];
+    const store = sqliteStore(path);
+    await store.commit("n", [tally("a")], counting);
+    await store.backup(backup);
+    await store.commit("n", [tally("b")], counting);
+    await store.close();
+    writeFileSync(path, "damaged".repeat(1_000));
+    const { code, message } = refusalOf(() => sqliteStore(path));
+    expect(code).toBe("STORE_CORRUPT");
+    for (const [suffix] of message.matchAll(/-(?:wal|shm|mark)\b/g)) rmSync(path + suffix, { force: true });
+    copyFileSync(backup, path);
+    const restored = sqliteStore(path);
+    expect(await restored.head("n")).toBe(1);
+    await restored.close();
   });
 
   it("is not read on from an entry that is gone: the next one cannot be checked, and is the damaged one", async () => {

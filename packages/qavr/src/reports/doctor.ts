@@ -138,7 +138,7 @@ const FIXES: Partial<Record<ErrorCode, string>> = {
   STORE_DENIED: "Look at the user, the password and the rights of the login.",
   STORE_FOREIGN: "Name the ledger's own path or schema with --store.",
   STORE_CORRUPT:
-    "Move the file away with its -wal and -shm, and restore a backup: npx qavr ledger restore <backup> <file>. For PostgreSQL, restore the database.",
+    "Move the file away with its -wal, -shm and -mark, and restore a backup: npx qavr ledger restore <backup> <file>. For PostgreSQL, restore the database.",
   STORE_NEWER_SCHEMA: "Install the version of qavr that the application has.",
   STORE_BUSY: "Run it again. If the lock stays, look for a long transaction of another process.",
   STORE_TIMEOUT: "Run it again when the server has less to do.",
