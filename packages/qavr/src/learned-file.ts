@@ -2,6 +2,7 @@ import { type Engine, QavrError } from "@qavr/core";
 import type { StateCodec } from "@qavr/core/learner";
 import { exportState, importState } from "@qavr/core/maintenance";
 import { CommandError } from "./exit-codes.js";
+import { engineOn, type Ledger, learnerWithId } from "./open-ledger.js";
 
 /** State of a learner for one collection, as a file. Bytes are base64, in the learner's own format. */
 export interface LearnedFile {
@@ -43,9 +44,17 @@ export function readLearnedFile(text: string): LearnedFile {
   throw new CommandError("USAGE", "The file is not one that npx qavr ledger export printed. Export it without --json.");
 }
 
-/** @throws CommandError CONFLICT for the file of another learner, INVALID_STATE for a damaged one, and what `importState` throws */
-export async function importLearnedFile(engine: Engine, namespace: string, file: LearnedFile): Promise<void> {
-  const { learner } = engine;
+/**
+ * Takes over what a file holds. A namespace without entries takes the file's learner.
+ *
+ * @throws CommandError CONFLICT for the file of another learner, INVALID_STATE for a damaged one, and what `importState` throws
+ */
+export async function importLearnedFile(
+  { engine: opened, store, namespace }: Ledger,
+  file: LearnedFile,
+): Promise<void> {
+  const isEmpty = (await store.head(namespace)) === 0;
+  const learner = (isEmpty ? await learnerWithId(file.learner) : undefined) ?? opened.learner;
   if (file.learner !== learner.id) {
     throw new CommandError(
       "CONFLICT",
@@ -53,7 +62,7 @@ export async function importLearnedFile(engine: Engine, namespace: string, file:
     );
   }
   const { collection, shared, memories } = file;
-  await importState(engine, {
+  await importState(engineOn(store, learner), {
     namespace,
     collection,
     ...(shared === undefined ? {} : { shared: decoded(learner.shared, shared, `collection ${collection}`) }),

@@ -70,15 +70,14 @@ export async function ledgerIn(
   const namespaces = await store.namespaces({ limit: LISTED_NAMESPACES, ...(partial ? { onMissing } : {}) });
   const namespace = create && named !== undefined ? named : await chosen(store, namespaces, named);
   const learner = await learnerOf(store, namespace);
-  // Entries that were recorded under rules of trust need them; the others do not notice.
-  const engine = createEngine({
-    store,
-    learner,
-    governance: governance(),
-    readTimeout: 60_000,
-    writeTimeout: 600_000,
-  });
+  const engine = engineOn(store, learner);
   return { engine, store, place, namespace, namespaces, missing, close: () => engine.close() };
+}
+
+/** An engine for a command, which may take long. */
+export function engineOn(store: Store, learner: Learner): Engine {
+  // Entries that were recorded under rules of trust need them; the others do not notice.
+  return createEngine({ store, learner, governance: governance(), readTimeout: 60_000, writeTimeout: 600_000 });
 }
 
 /** Opens the store that a path or URL names. */
@@ -139,15 +138,22 @@ async function chosen(store: Store, namespaces: readonly string[], named: string
   return namespaces[heads.indexOf(Math.max(...heads))] ?? "default";
 }
 
-/** The learner that recorded the latest run; the default one for a ledger without runs, or with a learner of the application's own. */
+/** The learner of the latest run or import; the default one for a ledger without, or with a learner of the application's own. */
 export async function learnerOf(store: Store, namespace: string): Promise<Learner> {
   const engine = createEngine({ store, learner: similarity() });
   const after = Math.max(0, (await store.head(namespace)) - TAIL);
   const { events } = await engine.history({ namespace, after, limit: TAIL });
-  const exposures = events.flatMap((event) => (event.type === "exposure" ? event.exposures : []));
-  const id = exposures.at(-1)?.learner;
+  const ids = events.flatMap((event) => {
+    if (event.type === "exposure") return event.exposures.map(({ learner }) => learner);
+    return event.type === "import" ? [event.learner] : [];
+  });
+  return (await learnerWithId(ids.at(-1))) ?? oar();
+}
+
+/** Undefined for a learner of an application's own. */
+export async function learnerWithId(id: string | undefined): Promise<Learner | undefined> {
   const own = [oar, qValue, similarity].map((create) => create()).find((learner) => learner.id === id);
-  if (own || id === undefined) return own ?? oar();
+  if (own || id === undefined) return own;
   const others: Learners = await learnerTable();
-  return Object.values(others).find((learner) => learner.id === id) ?? oar();
+  return Object.values(others).find((learner) => learner.id === id);
 }

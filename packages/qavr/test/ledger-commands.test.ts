@@ -5,9 +5,11 @@ import { governance } from "@qavr/core/governance";
 import { revoke } from "@qavr/core/maintenance";
 import { sqliteStore } from "@qavr/sqlite";
 import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
+import { learnerTable } from "../src/learner-table.js";
 import { appEngine, ledgerFile, newPath, runApp, START } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
 
+const LEARNERS = Object.entries(await learnerTable());
 let ledger: string;
 beforeAll(async () => {
   ledger = await ledgerFile({ runs: 20 });
@@ -36,6 +38,14 @@ describe("qavr ledger", () => {
     expect((await qavr("ledger", "import", newPath("none.json"), "-s", path)).exitCode).toBe(4);
     await writeFile(file, "{}");
     expect((await qavr("ledger", "import", file, "-s", path)).exitCode).toBe(2);
+  });
+
+  it.each(LEARNERS)("carries what %s has learned to a new ledger", async (_, learner) => {
+    const [from, file, to] = [await ledgerFile({ runs: 5 }, { learner }), newPath("learned.json"), newPath()];
+    await writeFile(file, (await qavr("ledger", "export", "-s", from)).stdout);
+    expect(await dataOf("ledger", "import", file, "-s", to)).toMatchObject({ learner: learner.id });
+    const { stdout } = await qavr("ledger", "export", "-s", to);
+    expect(JSON.parse(stdout)).toEqual(JSON.parse((await qavr("ledger", "export", "-s", from)).stdout));
   });
 
   it("refuses a damaged file of what was learned, and makes no ledger for one of another kind", async () => {

@@ -10,12 +10,12 @@ export async function run({ open, args }: Input): Promise<Output> {
     throw new CommandError("NOT_FOUND", `The file ${path} cannot be read: ${error.code}.`);
   });
   const file = readLearnedFile(text);
-  const { engine, namespace } = await open("create");
-  await importLearnedFile(engine, namespace, file);
+  const ledger = await open("create");
+  await importLearnedFile(ledger, file);
   const { collection, memories, learner } = file;
   return {
-    data: { namespace, collection, learner, memories: memories.length },
+    data: { namespace: ledger.namespace, collection, learner, memories: memories.length },
     text: () =>
-      `What was learned of ${plural(memories.length, "memory", "memories")} is in collection ${collection} of namespace ${namespace} now.`,
+      `What was learned of ${plural(memories.length, "memory", "memories")} is in collection ${collection} of namespace ${ledger.namespace} now.`,
   };
 }
