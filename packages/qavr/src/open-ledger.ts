@@ -80,7 +80,11 @@ export function engineOn(store: Store, learner: Learner): Engine {
   return createEngine({ store, learner, governance: governance(), readTimeout: 60_000, writeTimeout: 600_000 });
 }
 
-/** Opens the store that a path or URL names. */
+/**
+ * Opens the store that a path or URL names.
+ *
+ * @throws CommandError USAGE for a place that keeps nothing, and the codes of stores
+ */
 export async function openStore(
   named: string | undefined,
   access: Access,
@@ -88,6 +92,9 @@ export async function openStore(
   const location = locationOf(named);
   const readOnly = access === "read";
   if (!isPostgres(location)) {
+    if (location === "" || location === ":memory:") {
+      throw new CommandError("USAGE", `Name the path of a file or a postgres:// URL. Received "${location}".`);
+    }
     if (access !== "create" && !existsSync(location)) {
       throw new QavrError(
         "STORE_UNAVAILABLE",

@@ -135,6 +135,7 @@ describe("bad input", () => {
     ["a port that is none", ["dashboard", "--port", "99999"], 2, "USAGE"],
     ["an order that is none", ["memories", "--order", "age"], 2, "USAGE"],
     ["a missing ledger", ["status", "-s", newPath()], 6, "STORE_UNAVAILABLE"],
+    ["an empty path", ["status", "-s", ""], 2, "USAGE"],
     ["a missing ledger for a command that writes", ["ledger", "repair", "-s", newPath()], 6, "STORE_UNAVAILABLE"],
     ["a URL of another database", ["status", "-s", "mysql://localhost/app"], 2, "INVALID_ARGUMENT"],
     ["a server that is not there", ["status", "-s", "postgres://localhost:1/app"], 6, "STORE_UNAVAILABLE"],

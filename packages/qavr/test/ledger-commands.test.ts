@@ -128,6 +128,11 @@ describe("qavr ledger", () => {
     expect(await dataOf("ledger", "move", "-s", path, "--to", newPath())).toMatchObject({ namespaces: 1 });
   });
 
+  it("moves nothing to :memory:, which is gone when the command ends", async () => {
+    const { exitCode, stdout } = await qavr("ledger", "move", "-s", ledger, "--to", ":memory:", "--json");
+    expect({ exitCode, ...JSON.parse(stdout) }).toMatchObject({ exitCode: 2, error: { code: "USAGE" } });
+  });
+
   it("moves nothing into a ledger that has entries", async () => {
     expect((await qavr("ledger", "move", "-s", ledger, "--to", await ledgerFile({ runs: 1 }))).exitCode).toBe(5);
   });
