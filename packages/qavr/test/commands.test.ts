@@ -5,11 +5,9 @@ import { replay, revoke } from "@qavr/core/maintenance";
 import { sqliteStore } from "@qavr/sqlite";
 import { beforeAll, describe, expect, it } from "vitest";
 import { COMMANDS } from "../src/command-list.js";
-import { ledgerIn } from "../src/open-ledger.js";
 import type { DoctorReport } from "../src/reports/doctor.js";
-import { runsReport } from "../src/reports/runs.js";
 import type { StatusReport } from "../src/reports/status.js";
-import { appEngine, ledgerFile, ledgerInMemory, newPath, runApp, unjudgedLedger } from "./support/ledgers.js";
+import { appEngine, ledgerFile, newPath, runApp, unjudgedLedger } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
 import { jsonSchema, PRINTED } from "./support/schema.js";
 
@@ -331,42 +329,6 @@ describe("qavr why", () => {
 
   it("finds a memory by its label", async () => {
     expect(await dataOf("why", "Note 4", "-s", ledger)).toMatchObject({ kind: "memory", memory: { id: "d4" } });
-  });
-});
-
-describe("qavr runs", () => {
-  it("lists each run once, over all pages", async () => {
-    const found: string[] = [];
-    let before: string[] = [];
-    for (let page = 0; page < 20; page++) {
-      const data = (await dataOf("runs", "-l", "25", ...before, "-s", ledger)) as {
-        runs: { episode: string }[];
-        next?: number;
-      };
-      found.push(...data.runs.map(({ episode }) => episode));
-      if (data.next === undefined) break;
-      before = ["--before", String(data.next)];
-    }
-    expect(new Set(found).size).toBe(found.length);
-    expect(found).toHaveLength(120);
-  });
-
-  it("lists as many as were asked for", async () => {
-    const { store } = await ledgerInMemory({ runs: 600 });
-    const report = await runsReport(await ledgerIn(store, "memory", undefined, { partial: true }), 599);
-    expect(new Set(report.runs.map(({ episode }) => episode)).size).toBe(599);
-    expect(report.next).toBe(4);
-  });
-
-  it("ends with the command for older ones, which a shell can run", async () => {
-    const path = newPath("my ledger.db");
-    const engine = appEngine(sqliteStore(path));
-    await runApp(engine, { runs: 4, namespace: "docs" });
-    await engine.close();
-    const { stdout } = await qavr("runs", "-l", "3", "-s", path, "-n", "docs");
-    expect(stdout).toMatch(
-      new RegExp(`\nolder: npx qavr runs --before \\d+ --limit 3 --store '${path}' --namespace docs\n$`),
-    );
   });
 });
 

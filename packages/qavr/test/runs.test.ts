@@ -1,0 +1,52 @@
+import { sqliteStore } from "@qavr/sqlite";
+import { beforeAll, describe, expect, it } from "vitest";
+import { ledgerIn } from "../src/open-ledger.js";
+import { runsReport } from "../src/reports/runs.js";
+import { appEngine, ledgerFile, ledgerInMemory, newPath, runApp } from "./support/ledgers.js";
+import { dataOf, qavr } from "./support/run.js";
+
+let ledger: string;
+beforeAll(async () => {
+  ledger = await ledgerFile({ runs: 120 });
+});
+
+describe("qavr runs", () => {
+  it("lists each run once, over all pages", async () => {
+    const found: string[] = [];
+    let before: string[] = [];
+    for (let page = 0; page < 20; page++) {
+      const data = (await dataOf("runs", "-l", "25", ...before, "-s", ledger)) as {
+        runs: { episode: string }[];
+        next?: number;
+      };
+      found.push(...data.runs.map(({ episode }) => episode));
+      if (data.next === undefined) break;
+      before = ["--before", String(data.next)];
+    }
+    expect(new Set(found).size).toBe(found.length);
+    expect(found).toHaveLength(120);
+  });
+
+  it("lists as many as were asked for", async () => {
+    const { store } = await ledgerInMemory({ runs: 600 });
+    const report = await runsReport(await ledgerIn(store, "memory", undefined, { partial: true }), 599);
+    expect(new Set(report.runs.map(({ episode }) => episode)).size).toBe(599);
+    expect(report.next).toBe(4);
+  });
+
+  it("says that no run is recorded only of the whole ledger", async () => {
+    const { stdout } = await qavr("runs", "--before", "1", "-s", ledger);
+    expect(stdout).toBe("No run lies before place 1 of the ledger.\n");
+  });
+
+  it("ends with the command for older ones, which a shell can run", async () => {
+    const path = newPath("my ledger.db");
+    const engine = appEngine(sqliteStore(path));
+    await runApp(engine, { runs: 4, namespace: "docs" });
+    await engine.close();
+    const { stdout } = await qavr("runs", "-l", "3", "-s", path, "-n", "docs");
+    expect(stdout).toMatch(
+      new RegExp(`\nolder: npx qavr runs --before \\d+ --limit 3 --store '${path}' --namespace docs\n$`),
+    );
+  });
+});
