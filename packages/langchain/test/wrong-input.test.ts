@@ -31,6 +31,8 @@ describe("wrong input", () => {
     ["namespace", ""],
     ["namespace", 7],
     ["context", {}],
+    ["required", "yes"],
+    ["annotate", "yes"],
     ["idOf", "id"],
     ["idKey", ""],
     ["topK", 4],
@@ -173,6 +175,7 @@ describe("wrong input", () => {
     [{ collection: "a\uD800" }, "INVALID_ID"],
     [{ space: "a\uD800" }, "INVALID_ID"],
     [{ namespace: "n".repeat(513) }, "LIMIT_EXCEEDED"],
+    [{ collection: "n".repeat(257) }, "LIMIT_EXCEEDED"],
   ])("is refused as a name that no ledger could keep: %j", async (options, code) => {
     const { memory, vectors } = await bench();
     expect(refused(() => memory.retriever(vectors, options))).toBe(code);

@@ -2,6 +2,7 @@ import { type Engine, QavrError, type Store } from "@qavr/core";
 import {
   ABOVE_0,
   assertRecency,
+  COLLECTION_NAME,
   checkFields,
   ENGINE_CHOICES_TABLE,
   ENGINE_SETTINGS_TABLE,
@@ -14,11 +15,11 @@ import {
   fetchSizeFrom,
   illegalOption,
   isThenable,
-  NAME,
   oneOf,
   type Recency,
   SCOPE,
   type ScopeOption,
+  SWITCH,
   TEXT,
 } from "@qavr/core/adapter";
 import { type FeedbackReward, isScoreRewards, type ScoreRewards } from "./outcomes/score-rewards.js";
@@ -227,7 +228,7 @@ const RECALL_OPTIONS: FieldRules<SemanticRecallOptions> = {
   minWorth: ABOVE_0,
   echoes: oneOf("keep", "drop"),
   rememberTurns: synchronous(TURNS),
-  collection: NAME,
+  collection: COLLECTION_NAME,
   fetchK: fetchSizeFrom(1),
 };
 
@@ -306,9 +307,9 @@ const VECTOR_OPTIONS: FieldRules<VectorFields & EngineFields & { readonly memory
   ...ENGINE_FIELDS,
   fetchK: RECALL_OPTIONS.fetchK,
   memory: true,
-  collection: NAME,
+  collection: COLLECTION_NAME,
   groupKey: TEXT,
-  annotate: true,
+  annotate: SWITCH,
 };
 
 /** @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */

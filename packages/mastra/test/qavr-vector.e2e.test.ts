@@ -76,6 +76,11 @@ describe("a wrapped vector store", () => {
     expect(exposures?.[0]?.items[0]?.label).toBe(`${INDEX}/cache: ${TEXTS.cache}`);
   });
 
+  it("refuses a switch in words", () => {
+    const options = { store: memoryStore(), annotate: "yes" as never };
+    expect(() => qavrVector(vector, options)).toThrow(expect.objectContaining({ code: "INVALID_ARGUMENT" }));
+  });
+
   it("finds the namespace of an episode that it is told of by id, in this process and with a word in another", async () => {
     const store = memoryStore();
     const options = { store, annotate: true, namespace: () => "acme" };

@@ -150,6 +150,7 @@ describe("an agent with ranked tools", () => {
     ["a number of tools below 1", { tools: FORTY, k: 0 }],
     ["a misspelt option", { tools: FORTY, K: 2 }],
     ["a base without a search", { tools: FORTY, base: { name: "tools" } as never }],
+    ["a base without a name", { tools: FORTY, base: { search: () => [] } as never }],
   ])("is refused %s", async (_, fields) => {
     const { memory } = bench();
     expect(() => rankedToolsProcessor({ memory, ...fields })).toThrow(

@@ -207,6 +207,18 @@ describe("a memory that is made", () => {
     );
   });
 
+  it("refuses names of collections that are too long for its ledger", () => {
+    const name = "x".repeat(257);
+    for (const qavr of [
+      { semanticRecall: { collection: name } },
+      { collections: [{ collection: { ...lessons().collection, name } }] },
+    ]) {
+      expect(() => new QavrMemory({ ...libsqlFields(), qavr })).toThrow(
+        expect.objectContaining({ code: "LIMIT_EXCEEDED" }),
+      );
+    }
+  });
+
   it("keeps its report tool as it is when told so", () => {
     const { memory } = bench({ reportTool: true });
     expect(Object.keys(memory.listTools())).toEqual(["report_memory_outcome"]);

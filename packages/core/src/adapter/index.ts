@@ -14,6 +14,7 @@ export {
   isThenable,
   oneOf,
   RATE,
+  SWITCH,
   TEXT,
   whole,
 } from "../errors/field-rules.js";
@@ -60,6 +61,7 @@ export {
 export { nearIdenticalTo } from "./near-identical.js";
 export {
   assertRecency,
+  COLLECTION_NAME,
   ENGINE_CHOICES_TABLE,
   ENGINE_OPTION_TABLE,
   ENGINE_SETTINGS_TABLE,

@@ -1,18 +1,18 @@
+import { COLLECTION, NAME as ENGINE_NAME } from "../engine/check.js";
 import { ENGINE_RULES } from "../engine/create-engine.js";
 import type { EngineOptions } from "../engine/options.js";
 import { ABOVE_0, checkFields, type FieldRule, type FieldRules, TEXT } from "../errors/field-rules.js";
 import type { Recency } from "../scoring/recency.js";
-import { assertName } from "../store/validate.js";
 
 /** A name for the ledger. Its test throws INVALID_ID or LIMIT_EXCEEDED for text that a ledger cannot keep. */
-export const NAME: FieldRule = [
-  (value, name = "name") => {
-    if (!TEXT[0](value)) return false;
-    assertName(value, name);
-    return true;
-  },
-  TEXT[1],
-];
+export const NAME: FieldRule = text(ENGINE_NAME);
+
+/** A collection's name, which is shorter. Its test throws as that of {@link NAME}. */
+export const COLLECTION_NAME: FieldRule = text(COLLECTION);
+
+function text([isKept]: FieldRule): FieldRule {
+  return [(value, name) => TEXT[0](value) && isKept(value, name), TEXT[1]];
+}
 
 /** A fixed name, or a function of the run. */
 export const SCOPE: FieldRule = [

@@ -2,6 +2,7 @@ import type { DocumentInterface } from "@langchain/core/documents";
 import {
   ABOVE_0,
   assertRecency,
+  COLLECTION_NAME,
   checkFields,
   type FieldRule,
   type FieldRules,
@@ -11,6 +12,7 @@ import {
   type Recency,
   SCOPE,
   type ScopeOption,
+  SWITCH,
   TEXT,
   whole,
 } from "@qavr/core/adapter";
@@ -77,7 +79,7 @@ const SCORES: FieldRule = [
 const OPTIONS: FieldRules<RankingOptions> = {
   fetchK: fetchSizeFrom(1),
   scores: SCORES,
-  collection: NAME,
+  collection: COLLECTION_NAME,
   space: NAME,
   namespace: SCOPE,
   context: SCOPE,
@@ -85,8 +87,8 @@ const OPTIONS: FieldRules<RankingOptions> = {
   groupKey: TEXT,
   recency: true,
   minWorth: ABOVE_0,
-  required: true,
-  annotate: true,
+  required: SWITCH,
+  annotate: SWITCH,
   idOf: FUNCTION,
   idKey: TEXT,
 };

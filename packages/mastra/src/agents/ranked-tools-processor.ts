@@ -41,7 +41,7 @@ const OPTIONS: FieldRules<RankedToolsProcessorFields> = { memory: true, tools: t
  *
  * When the tools cannot be ranked, or there is no request, the run gets all of them; the former is logged as RANKING_FAILED.
  *
- * @throws INVALID_ARGUMENT
+ * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED
  * @example
  * new Agent({ memory, tools, inputProcessors: [rankedToolsProcessor({ memory, tools, k: 3 })] })
  */

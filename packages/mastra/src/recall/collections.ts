@@ -1,5 +1,13 @@
 import { QavrError } from "@qavr/core";
-import { ABOVE_0, assertName, checkFields, type FieldRule, type FieldRules, TEXT, whole } from "@qavr/core/adapter";
+import {
+  ABOVE_0,
+  COLLECTION_NAME,
+  checkFields,
+  type FieldRule,
+  type FieldRules,
+  TEXT,
+  whole,
+} from "@qavr/core/adapter";
 
 /** Default name of the collection of messages in the ledger. */
 export const MESSAGES = "messages";
@@ -52,7 +60,10 @@ export const COLLECTION_TOP_K = 3;
 export const COLLECTION_BUDGET = 2_000;
 
 export const COLLECTION: FieldRule = [
-  (value) => typeof (value as Partial<MemoryCollection> | null)?.search === "function",
+  (value) => {
+    const { name, search } = (value ?? {}) as Partial<MemoryCollection>;
+    return typeof search === "function" && COLLECTION_NAME[0](name, "collection's name");
+  },
   "a collection with a name and a search method",
 ];
 
@@ -71,7 +82,6 @@ export function assertCollections(collections: readonly CollectionOptions[], mes
   for (const entry of collections as readonly CollectionOptions[]) {
     checkFields("qavr.collections", entry, OPTIONS, ["collection"]);
     const { name } = entry.collection;
-    assertName(name, "collection's name");
     if (names.has(name))
       throw refused(
         `has two collections named ${name}; each needs a name of its own, and not that of the messages ("${messages}")`,
