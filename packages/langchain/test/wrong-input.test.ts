@@ -201,7 +201,7 @@ describe("wrong input", () => {
     );
     expect(() => new QavrVectorStore(given)).toThrow("QavrVectorStore needs store, the vector store to wrap.");
     for (const fields of [undefined, null, 7] as never[]) {
-      for (const make of [QavrRetriever, QavrVectorStore, QavrCompressor, OutcomeHandler] as never[]) {
+      for (const make of [QavrRetriever, QavrVectorStore, QavrCompressor, OutcomeHandler, QavrStore] as never[]) {
         expect(refused(() => Reflect.construct(make, [fields]))).toBe("INVALID_ARGUMENT");
       }
     }

@@ -196,7 +196,9 @@ describe("stamp()", () => {
       "procedure:b",
     ]);
     expect(readFileSync(join(root, "procedures/a.md"), "utf8")).toBe(broken);
-    await expect(procedures.stamp(["procedure:none"])).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    for (const ids of [["procedure:none"], "procedure:a", null] as never[]) {
+      await expect(procedures.stamp(ids)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    }
   });
 });
 

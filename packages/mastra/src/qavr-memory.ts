@@ -18,6 +18,7 @@ import {
   type OutcomeReceipt,
   QavrError,
 } from "@qavr/core";
+import { checkObject } from "@qavr/core/adapter";
 import {
   type ForgetScope,
   forgetMessages,
@@ -71,7 +72,9 @@ export class QavrMemory extends Memory {
   readonly #watched: WeakSet<object> = new WeakSet();
   readonly #wiring: Wiring;
 
-  constructor({ qavr = {}, ...fields }: QavrMemoryFields = {}) {
+  constructor(given: QavrMemoryFields = {}) {
+    checkObject(given, "QavrMemory");
+    const { qavr = {}, ...fields } = given;
     const parts = createParts(qavr);
     const { vector, embedder, options } = fields;
     const recalls = options?.semanticRecall ?? Boolean(vector && embedder);
@@ -141,8 +144,8 @@ export class QavrMemory extends Memory {
    * @param options.namespace Needed where a function chooses it. @default the memory's own
    * @throws INVALID_ARGUMENT where it is needed and missing, INVALID_ID, LIMIT_EXCEEDED and the store's codes
    */
-  async status({ namespace }: { readonly namespace?: string | undefined } = {}): Promise<NamespaceStatus> {
-    return this.engine.status({ namespace: this.#namespaceOf("status", namespace) });
+  async status(options: { readonly namespace?: string | undefined } = {}): Promise<NamespaceStatus> {
+    return this.engine.status({ ...options, namespace: this.#namespaceOf("status", options) });
   }
 
   /**
@@ -153,8 +156,9 @@ export class QavrMemory extends Memory {
    * @throws INVALID_ARGUMENT where the namespace is needed and missing, and as `Engine.memories` does
    */
   async memories(options: MemoriesOptions = {}): ReturnType<Engine["memories"]> {
-    const { namespace, collection = this.#parts.messages } = options;
-    return this.engine.memories({ ...options, collection, namespace: this.#namespaceOf("memories", namespace) });
+    const namespace = this.#namespaceOf("memories", options);
+    const { collection = this.#parts.messages } = options;
+    return this.engine.memories({ ...options, collection, namespace });
   }
 
   /**
@@ -164,13 +168,13 @@ export class QavrMemory extends Memory {
    * @throws INVALID_ARGUMENT where the namespace is needed and missing, and as `Engine.history` does
    */
   async history(options: HistoryOptions = {}): ReturnType<Engine["history"]> {
-    return this.engine.history({ ...options, namespace: this.#namespaceOf("history", options.namespace) });
+    return this.engine.history({ ...options, namespace: this.#namespaceOf("history", options) });
   }
 
-  #namespaceOf(call: string, named: string | undefined): string {
-    const { namespace: own = "default" } = this.#parts.options;
-    const namespace = named ?? own;
-    if (typeof namespace === "string") return namespace;
+  #namespaceOf(call: string, options: { readonly namespace?: string | undefined }): string {
+    checkObject(options, `${call}()`);
+    const namespace = options.namespace ?? this.#parts.options.namespace ?? "default";
+    if (typeof namespace !== "function") return namespace;
     throw new QavrError(
       "INVALID_ARGUMENT",
       `A function chooses this memory's namespaces. Name one: ${call}({ namespace }).`,

@@ -147,6 +147,8 @@ describe("an agent with ranked tools", () => {
 
   it.each([
     ["no tools", { tools: {} }],
+    ["a list of tools", { tools: Object.values(FORTY) as never }],
+    ["a tool that is none", { tools: { ...FORTY, none: null as never } }],
     ["a number of tools below 1", { tools: FORTY, k: 0 }],
     ["a misspelt option", { tools: FORTY, K: 2 }],
     ["a base without a search", { tools: FORTY, base: { name: "tools" } as never }],

@@ -207,6 +207,17 @@ describe("a memory that is made", () => {
     );
   });
 
+  it("refuses fields that are no object, here and in each reading call", async () => {
+    const refusal = expect.objectContaining({ code: "INVALID_ARGUMENT" });
+    expect(() => new QavrMemory(null as never)).toThrow(refusal);
+    const { memory } = bench();
+    for (const options of [null, "default", { namspace: "default" }] as never[]) {
+      await expect(memory.status(options)).rejects.toEqual(refusal);
+      await expect(memory.memories(options)).rejects.toEqual(refusal);
+      await expect(memory.history(options)).rejects.toEqual(refusal);
+    }
+  });
+
   it("refuses names of collections that are too long for its ledger", () => {
     const name = "x".repeat(257);
     for (const qavr of [

@@ -1,5 +1,6 @@
 import { createAgent } from "langchain";
 import type { Qavr } from "../memory.js";
+import { assertFields, partsOf } from "../memory-parts.js";
 import { qavr } from "../qavr.js";
 import type { QavrOptions } from "../qavr-options.js";
 import { type Base, isBase } from "../ranking/host.js";
@@ -29,7 +30,9 @@ export interface AgentMemory extends Qavr {
  *
  * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED
  */
-export function agentMemory({ memories, ...options }: AgentMemoryOptions = {}): AgentMemory {
+export function agentMemory(fields: AgentMemoryOptions = {}): AgentMemory {
+  assertFields("agentMemory()", fields);
+  const { memories, ...options } = fields;
   return withAgents(qavr(options), memories);
 }
 
@@ -40,6 +43,7 @@ export function agentMemory({ memories, ...options }: AgentMemoryOptions = {}): 
  * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED
  */
 export function withAgents(memory: Qavr, memories?: AgentMemories): AgentMemory {
+  partsOf(memory);
   const own = memories === undefined ? [] : [qavrMiddleware({ ...optionsOf(memories), memory })];
   const agent = (params: Parameters<typeof createAgent>[0]): unknown =>
     memory.track(createAgent({ ...params, middleware: [...(params.middleware ?? []), ...own] }));

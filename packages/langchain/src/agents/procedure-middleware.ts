@@ -17,7 +17,7 @@ import {
 } from "@qavr/core/adapter";
 import { type AgentMiddleware, createMiddleware } from "langchain";
 import { z } from "zod";
-import { type MemoryHandle, type MemoryParts, partsOf } from "../memory-parts.js";
+import { assertFields, type MemoryHandle, type MemoryParts, partsOf } from "../memory-parts.js";
 import { QavrRetriever, type RetrieverOptions } from "../qavr-retriever.js";
 import { joinSuspended } from "../runs/run-session.js";
 import { answering, noteOwnCall } from "../tools/answering-tool.js";
@@ -62,6 +62,7 @@ type State = z.infer<typeof STATE>;
  * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED
  */
 export function procedureMiddleware(fields: ProcedureMiddlewareFields): AgentMiddleware {
+  assertFields("procedureMiddleware()", fields);
   const {
     memory,
     procedures,

@@ -2,7 +2,7 @@ import { SystemMessage } from "@langchain/core/messages";
 import { definedOnly } from "@qavr/core/adapter";
 import { type AgentMiddleware, createMiddleware } from "langchain";
 import { z } from "zod";
-import { type MemoryHandle, partsOf } from "../memory-parts.js";
+import { assertFields, type MemoryHandle, partsOf } from "../memory-parts.js";
 import { QavrRetriever } from "../qavr-retriever.js";
 import { createReportOutcomeTool } from "../tools/report-outcome-tool.js";
 import { noteRead, retrieveForAgent } from "./agent-retrieval.js";
@@ -41,6 +41,7 @@ export interface QavrMiddlewareFields extends MiddlewareOptions {
  * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED
  */
 export function qavrMiddleware(fields: QavrMiddlewareFields): AgentMiddleware {
+  assertFields("qavrMiddleware()", fields);
   const { memory, base, name, query, maxTokens, maxCharacters, countTokens, introduction, reportTool, ...rest } =
     fields;
   const parts = partsOf(memory);

@@ -9,7 +9,7 @@ import {
 } from "@qavr/core/adapter";
 import { type AgentMiddleware, createMiddleware } from "langchain";
 import { z } from "zod";
-import { type MemoryHandle, partsOf } from "../memory-parts.js";
+import { assertFields, type MemoryHandle, partsOf } from "../memory-parts.js";
 import { QavrRetriever, type RetrieverOptions } from "../qavr-retriever.js";
 import { noteRead, retrieveForAgent } from "./agent-retrieval.js";
 import { describedCollections } from "./described-collections.js";
@@ -66,6 +66,7 @@ type State = z.infer<typeof STATE>;
  * memory.track(createDeepAgent({ model, backend, skills: ["/skills/"], middleware: [rankedSkills({ memory })] }))
  */
 export function rankedSkills(fields: RankedSkillsFields): AgentMiddleware {
+  assertFields("rankedSkills()", fields);
   const {
     memory,
     name = DEFAULTS.name,

@@ -4,7 +4,7 @@ import { QavrError } from "@qavr/core";
 import { checkFields, type FieldRules, illegalOption, whole } from "@qavr/core/adapter";
 import { type AgentMiddleware, createMiddleware } from "langchain";
 import { z } from "zod";
-import { type MemoryHandle, partsOf } from "../memory-parts.js";
+import { assertFields, type MemoryHandle, partsOf } from "../memory-parts.js";
 import { QavrRetriever, type RetrieverOptions } from "../qavr-retriever.js";
 import type { Base } from "../ranking/host.js";
 import { noteRead, retrieveForAgent } from "./agent-retrieval.js";
@@ -53,6 +53,7 @@ type State = z.infer<typeof STATE>;
  * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED
  */
 export function rankedTools(fields: RankedToolsFields): AgentMiddleware {
+  assertFields("rankedTools()", fields);
   const {
     memory,
     tools,

@@ -3,7 +3,7 @@ import { illegalOption } from "@qavr/core/adapter";
 import { addMembers } from "../add-members.js";
 import { LANGCHAIN_LOG_CODES } from "../log-codes.js";
 import { MARKS, mark } from "../marks.js";
-import { type MemoryHandle, type MemoryParts, partsOf } from "../memory-parts.js";
+import { assertFields, type MemoryHandle, type MemoryParts, partsOf } from "../memory-parts.js";
 import { type RerankPlan, rerank } from "../ranking/rerank.js";
 import { planSearch } from "../ranking/search.js";
 import type { RunSite } from "../runs/find-run.js";
@@ -43,8 +43,10 @@ export class QavrStore extends BaseStore {
   readonly #parts: MemoryParts;
   #unattributed = false;
 
-  constructor({ memory, store, ...options }: QavrStoreFields) {
+  constructor(fields: QavrStoreFields) {
     super();
+    assertFields("QavrStore", fields);
+    const { memory, store, ...options } = fields;
     this.#parts = partsOf(memory);
     const unwrapped = unwrapStore(withoutBatching(store), options);
     const inner = unwrapped.inner as BaseStore;

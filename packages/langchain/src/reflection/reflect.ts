@@ -1,6 +1,6 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { RunnableConfig } from "@langchain/core/runnables";
-import { bareHandle, definedOnly, illegalOption } from "@qavr/core/adapter";
+import { bareHandle, checkObject, definedOnly, illegalOption } from "@qavr/core/adapter";
 import type { RecalledMemory } from "../runs/verdict.js";
 import { askForReflection, type ReflectionAnswer } from "./ask-for-reflection.js";
 import { type ClaimFinding, lintClaim } from "./lint-claim.js";
@@ -40,6 +40,7 @@ export interface Reflection {
  * @throws INVALID_ARGUMENT, INVALID_MODEL_OUTPUT for an answer of another form, and the model's errors
  */
 export async function reflect(options: ReflectOptions): Promise<Reflection> {
+  checkObject(options, "reflect()", ["model", "run", "memories"]);
   const { model, run, memories, structured = true, config = {} } = options;
   assertModel(model);
   if (typeof run !== "object" || run === null)

@@ -4,7 +4,15 @@ import { memoryStore, QavrError } from "@qavr/core";
 import { type AgentMiddleware, createMiddleware, modelRetryMiddleware } from "langchain";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { z } from "zod";
-import { type AgentMemory, agentMemory, qavrMiddleware, withAgents } from "../../src/agents/index.js";
+import {
+  type AgentMemory,
+  agentMemory,
+  procedureMiddleware,
+  qavrMiddleware,
+  rankedSkills,
+  rankedTools,
+  withAgents,
+} from "../../src/agents/index.js";
 import { calling, messageOf, recording, systemPrompts } from "../support/agent.js";
 import { bench, credit, nothingOpen } from "../support/bench.js";
 import { memoryVectorStore } from "../support/corpus.js";
@@ -145,6 +153,15 @@ describe("the middleware's options", () => {
     expect(() => qavrMiddleware({ memory, base: undefined as never })).toThrow("needs base");
     expect(() => withAgents(memory, null as never)).toThrow("needs base");
   });
+
+  it.each(Object.entries({ qavrMiddleware, rankedTools, rankedSkills, procedureMiddleware, withAgents }))(
+    "must be an object, and a memory one that qavr() made: %s()",
+    (_, make) => {
+      const refusal = expect.objectContaining({ code: "INVALID_ARGUMENT" });
+      for (const given of [undefined, null, 7, {}]) expect(() => make(given as never)).toThrow(refusal);
+      expect(() => agentMemory(null as never)).toThrow(refusal);
+    },
+  );
 
   it("count as absent where they are undefined", async () => {
     const { memory, vectors } = await bench();

@@ -86,6 +86,7 @@ describe("a reflection", () => {
   ])("refuses wrong input: %j", async (wrong) => {
     const options = { model: new TextModel([""]), run: RUN, memories: [], ...wrong };
     await expect(reflect(options as never)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    await expect(reflect(undefined as never)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
   });
 });
 

@@ -244,6 +244,8 @@ export function openProcedures(root: string, options: ProceduresOptions = {}): P
     },
 
     async stamp(ids) {
+      if (ids !== undefined && !Array.isArray(ids))
+        throw illegalOption("ids", "stamp(): ids must be a list of ids", ids);
       await index.sync();
       const all = [...index.catalogue().values()];
       const entries = ids === undefined ? all : await Promise.all(ids.map((id) => known("stamp()", id)));

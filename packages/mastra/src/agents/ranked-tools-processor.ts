@@ -103,10 +103,11 @@ export function rankedToolsProcessor(fields: RankedToolsProcessorFields): InputP
   };
 }
 
-/** @throws INVALID_ARGUMENT for no tools */
+/** @throws INVALID_ARGUMENT for no tools, a list, and what is no tool */
 function describedTools(tools: RankedToolsProcessorFields["tools"]): Described[] {
-  const given = typeof tools === "object" && tools !== null ? Object.entries(tools) : [];
-  if (given.length === 0)
+  const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
+  const given = isObject(tools) && !Array.isArray(tools) ? Object.entries(tools) : [];
+  if (given.length === 0 || !given.every(([, tool]) => isObject(tool)))
     throw illegalOption("tools", "tools must be an object of tools, as the agent takes it", tools);
   return given.map(([name, tool]) => {
     const { description } = tool as { readonly description?: unknown };
