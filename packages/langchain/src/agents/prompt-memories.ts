@@ -1,5 +1,5 @@
 import type { DocumentInterface } from "@langchain/core/documents";
-import { promptLine } from "@qavr/core/adapter";
+import { illegalOption, promptLine } from "@qavr/core/adapter";
 import { handleOf } from "../format-memories.js";
 import type { ShownDocuments } from "../ranking/shown-documents.js";
 import { escapeFence, fenced } from "./fence.js";
@@ -22,7 +22,7 @@ export type PromptOptions = Pick<
 /**
  * The documents that fit into the budget, best first, each with the memory that it becomes.
  *
- * @throws RangeError when `countTokens` gives no number of tokens
+ * @throws RangeError when `countTokens` gives no number of tokens, INVALID_ARGUMENT when the frame fills the budget
  */
 export async function selectMemories(
   documents: readonly DocumentInterface[],
@@ -36,8 +36,15 @@ export async function selectMemories(
   });
   const lines = candidates.map(({ memory }) => `${lineOf(memory)}\n`);
   const spent = await countTokens(renderMemories([], options));
+  assertRoom(spent, maxTokens);
   const places = await fitting(lines, { maxTokens, spent, countTokens });
   return places.map((place) => candidates[place] as (typeof candidates)[number]);
+}
+
+/** @param frame Tokens of the frame. @throws INVALID_ARGUMENT when it leaves no room for memories */
+export function assertRoom(frame: number, maxTokens: number): void {
+  if (!(frame >= maxTokens)) return;
+  throw illegalOption("maxTokens", `maxTokens must be more than the ${frame} tokens of the frame`, maxTokens);
 }
 
 /**

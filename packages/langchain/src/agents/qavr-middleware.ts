@@ -13,7 +13,8 @@ import {
   type MiddlewareOptions,
 } from "./middleware-options.js";
 import { passedOn } from "./model-errors.js";
-import { renderMemories, selectMemories } from "./prompt-memories.js";
+import { assertRoom, renderMemories, selectMemories } from "./prompt-memories.js";
+import { estimateTokens } from "./token-budget.js";
 
 /** A memory as it stands in an agent's state: plain data that any checkpointer keeps. */
 const STATE_MEMORY = z.object({
@@ -48,6 +49,9 @@ export function qavrMiddleware(fields: QavrMiddlewareFields): AgentMiddleware {
   const given = { name, query, maxTokens, maxCharacters, countTokens, introduction };
   assertMiddlewareOptions({ ...given, reportTool });
   const options = { ...MIDDLEWARE_DEFAULTS, ...definedOnly(given) };
+  // An application's own counter may be asynchronous, so each run compares its count.
+  if (options.countTokens === estimateTokens)
+    assertRoom(estimateTokens(renderMemories([], options)), options.maxTokens);
   const retriever = new QavrRetriever({ ...rest, memory, base });
   const stateKey = `_${options.name}`;
   const tools = reportTool ? [createReportOutcomeTool(parts, reportTool === true ? {} : reportTool)] : [];

@@ -134,6 +134,7 @@ describe("the middleware's options", () => {
     ["name", { name: "" }],
     ["maxTokens", { maxTokens: 0 }],
     ["maxTokens", { maxTokens: "many" }],
+    ["maxTokens", { maxTokens: 50 }],
     ["maxCharacters", { maxCharacters: 1.5 }],
     ["countTokens", { countTokens: 4 }],
     ["query", { query: "fixed" }],

@@ -100,7 +100,7 @@ describe("memories in a prompt", () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(hostile, { maxLength: 6 }),
-        fc.integer({ min: 1, max: 120 }),
+        fc.integer({ min: estimateTokens(renderMemories([], { introduction })) + 1, max: 120 }),
         fc.integer({ min: 1, max: 60 }),
         async (texts, maxTokens, maxCharacters) => {
           const options = { maxTokens, maxCharacters, countTokens: estimateTokens, introduction };

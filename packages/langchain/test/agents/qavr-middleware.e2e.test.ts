@@ -173,7 +173,7 @@ describe("the middleware's budget", () => {
   it("shows and credits nothing when nothing fits", async () => {
     const setup = await bench();
     const model = recording();
-    const agent = createAgent({ model, middleware: [showing(setup, { ...perCharacter, maxTokens: 5 })] });
+    const agent = createAgent({ model, middleware: [showing(setup, { ...perCharacter, maxTokens: FRAME + 1 })] });
     await setup.memory.track(agent).invoke(QUESTION);
     expect(systemPrompts(model)).toEqual([""]);
     expect(await credit(setup.memory)).toEqual({});
@@ -197,7 +197,10 @@ describe("the middleware's budget", () => {
     const setup = await bench();
     const model = recording();
     const countTokens = async (text: string) => text.length;
-    await createAgent({ model, middleware: [showing(setup, { countTokens, maxTokens: 5 })] }).invoke(QUESTION);
+    await createAgent({
+      model,
+      middleware: [showing(setup, { ...perCharacter, countTokens, maxTokens: FRAME + 1 })],
+    }).invoke(QUESTION);
     expect(systemPrompts(model)).toEqual([""]);
   });
 });
@@ -207,6 +210,7 @@ describe("an agent whose memories cannot be had", () => {
     ["the store is down", { base: { invoke: () => Promise.reject(new Error("store is down")) } as never }],
     ["the query cannot be made", { query: () => Promise.reject(new Error("no query")) }],
     ["the tokenizer counts nonsense", { countTokens: () => Number.NaN }],
+    ["the frame fills the budget", { countTokens: async (text: string) => text.length, maxTokens: 200 }],
   ])("runs without them and says so when %s", async (_when, fields) => {
     const setup = await bench();
     const model = recording();
