@@ -4,7 +4,7 @@ export const MARKDOWN_LOG_CODES = {
   LESSONS_NOT_COUNTED: "The ledger failed, so lessons have no counts, or a reading was not counted.",
   LESSON_FILE_UNREADABLE: "A file of lessons could not be read, so its last lessons count.",
   PROCEDURE_FILE_UNREADABLE: "A procedure could not be read or is too long, so its last version counts.",
-  PROCEDURES_NOT_COUNTED: "The ledger failed, so procedures have no counts, or a use was not counted.",
+  PROCEDURES_NOT_COUNTED: "The ledger failed or an episode is unknown, so counts of procedures are missing.",
 } as const;
 
 export type MarkdownLogCode = keyof typeof MARKDOWN_LOG_CODES;

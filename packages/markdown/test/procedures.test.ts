@@ -1,6 +1,6 @@
 import { renameSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { markdown, proceduresOf } from "./support/procedures.js";
 import { write } from "./support/vault.js";
 
@@ -195,6 +195,22 @@ describe("procedures", () => {
     expect(lists.slice(0, 2)).toEqual(["abc", "bde"]);
     expect(new Set(lists.slice(2).flatMap((list) => [...list]))).toEqual(new Set(names));
     expect(lists.slice(2).every((list) => list.includes("b") && list.includes("e"))).toBe(true);
+  });
+
+  it("show their texts where the run is unknown, and say so", async () => {
+    const warn = vi.fn();
+    const { procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY }, { logger: { warn } });
+    expect(await procedures.load("procedure:deploy", { episode: "no-such-run" })).toMatchObject({
+      episode: "",
+      used: 0,
+    });
+    expect((await procedures.listing({ episode: "no-such-run" })).procedures).toHaveLength(1);
+    const fields = expect.objectContaining({ code: "PROCEDURES_NOT_COUNTED", reason: "UNKNOWN_EPISODE" });
+    const message = "The episode is unknown, so procedures are shown without counting them.";
+    expect(warn.mock.calls).toEqual([
+      [message, fields],
+      [message, fields],
+    ]);
   });
 
   it("show their texts when the ledger fails", async () => {

@@ -68,9 +68,8 @@ export function openProcedures(root: string, options: ProceduresOptions = {}): P
     try {
       return await work();
     } catch (error) {
-      log("warn", "PROCEDURES_NOT_COUNTED", "The ledger failed, so procedures are shown without counting them.", {
-        error,
-      });
+      const cause = QavrError.isInstance(error, "UNKNOWN_EPISODE") ? "The episode is unknown" : "The ledger failed";
+      log("warn", "PROCEDURES_NOT_COUNTED", `${cause}, so procedures are shown without counting them.`, { error });
       return otherwise;
     }
   };
