@@ -35,11 +35,13 @@ const LEARNED_RETRIEVALS = 8;
 const MOST = 0.5;
 /** Similarities closer than this are the same. */
 const TIE = 1e-9;
+/** The collection of Mastra's messages. A question that is asked again is a message of its own, so equal texts say nothing about ids. */
+const MESSAGES = "messages";
 
 /** The latest part of a namespace, as {@link checkLoop} reads it. */
 export interface LoopSample {
   readonly events: readonly HistoryEvent[];
-  /** The memories that it showed. */
+  /** The memories that it showed, without messages. */
   readonly memories: readonly Pick<MemoryView, "id" | "contentHash">[];
 }
 
@@ -54,6 +56,7 @@ export async function readLoop(
   const shown = Map.groupBy(exposuresIn(events), ({ collection }) => collection);
   const memories: LoopSample["memories"][number][] = [];
   for (const [collection, exposures] of shown) {
+    if (collection === MESSAGES) continue;
     const ids = new Set(exposures.flatMap(({ items }) => items.map(({ id }) => id)));
     memories.push(...(await engine.memories({ namespace, collection, ids: [...ids] })).memories);
   }
@@ -91,7 +94,7 @@ export function checkLoop({ events, memories }: LoopSample): LoopFinding[] {
     say("OUTCOMES_MISSING", `${over.size - rewarded} of the latest ${over.size} runs have no outcome.`);
   }
   const copies = memories.length - new Set(memories.map(({ id, contentHash }) => contentHash ?? id)).size;
-  if (copies >= memories.length * MOST) {
+  if (copies > 0 && copies >= memories.length * MOST) {
     say(
       "IDS_CHANGE",
       `${memories.length} ids were shown for ${memories.length - copies} different texts, so evidence does not add up.`,
