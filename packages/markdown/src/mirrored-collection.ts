@@ -22,6 +22,9 @@ export function isEqual(a: object, b: object): boolean {
 /** Stamps of files, by path. */
 export type Stamps = ReadonlyMap<string, string>;
 
+/** Most times that one call reads files which change all the time. The next call reads their latest change. */
+const MOST_READINGS = 10;
+
 /**
  * Keeps a collection in step with its files, by `reread`: it reads the files whose stamps differ from `seen` and returns the stamps that
  * it went by. Calls run one after the other: each sees the files as they are when it begins, or later.
@@ -34,7 +37,10 @@ export function mirroring(
   let last: Promise<void> = Promise.resolve();
   const update = async (): Promise<void> => {
     // Again where a file changed meanwhile: these writes may have come after those of a process that saw the newer file.
-    while (!seen || !isSame(seen, await files.stamps())) seen = await reread(seen);
+    for (let readings = 0; readings < MOST_READINGS; readings++) {
+      if (seen && isSame(seen, await files.stamps())) return;
+      seen = await reread(seen);
+    }
   };
   return () => {
     last = last.catch(() => {}).then(update);
