@@ -311,7 +311,8 @@ export interface Engine {
   alias(episode: string, aliases: readonly string[]): void;
 
   /**
-   * The exposure's final list: only these ids were shown after all (a later stage dropped the others).
+   * The exposure's final list: only these ids were shown after all (a later stage dropped the others). An exposure that the episode does
+   * not have, or that a report or a suspension has recorded, changes nothing.
    * @throws UNKNOWN_EPISODE, INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED
    */
   narrow(episode: string, exposure: number, ids: readonly string[]): void;
