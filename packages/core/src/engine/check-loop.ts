@@ -65,7 +65,9 @@ export async function readLoop(
 
 /** The most frequent reasons why nothing is learned, found in the latest runs. */
 export function checkLoop({ events, memories }: LoopSample): LoopFinding[] {
-  const over = new Set(events.flatMap((event) => (event.type === "exposure" ? [event.episode] : [])));
+  const states = new Map(events.flatMap((event) => (event.type === "exposure" ? [[event.episode, event.state]] : [])));
+  // A suspended run waits for a person: its outcome is yet to come.
+  const over = [...states.keys()].filter((episode) => states.get(episode) !== "suspended");
   const found: LoopFinding[] = [];
   const say = (code: LoopFinding["code"], finding: string): void =>
     void found.push({ code, finding, fix: FIXES[code] });
@@ -87,11 +89,11 @@ export function checkLoop({ events, memories }: LoopSample): LoopFinding[] {
       `The latest ${learned.length} searches found no more memories than were shown, so learning can reorder them and never bring in a better one.`,
     );
   }
-  if (over.size < LOOP_RUNS) return found;
+  if (over.length < LOOP_RUNS) return found;
 
-  const rewarded = [...over].filter((episode) => rewards.has(episode)).length;
-  if (rewarded < over.size * MOST) {
-    say("OUTCOMES_MISSING", `${over.size - rewarded} of the latest ${over.size} runs have no outcome.`);
+  const rewarded = over.filter((episode) => rewards.has(episode)).length;
+  if (rewarded < over.length * MOST) {
+    say("OUTCOMES_MISSING", `${over.length - rewarded} of the latest ${over.length} runs have no outcome.`);
   }
   const copies = memories.length - new Set(memories.map(({ id, contentHash }) => contentHash ?? id)).size;
   if (copies > 0 && copies >= memories.length * MOST) {

@@ -1,0 +1,37 @@
+import { createEngine, type Engine, memoryStore } from "@qavr/core";
+import { checkLoop, readLoop } from "@qavr/core/adapter";
+import { describe, expect, it } from "vitest";
+
+const RUNS = 50;
+
+async function codesOf(engine: Engine): Promise<string[]> {
+  const { events } = await engine.history({ limit: 1_000 });
+  return checkLoop(await readLoop(engine, "default", events.length)).map(({ code }) => code);
+}
+
+describe("one text under many ids", () => {
+  it.each([
+    ["is a sign of ids that change", "notes", true],
+    ["is no sign among messages, where a question that is asked again is another one", "messages", false],
+  ] as const)("%s", async (_, collection, isFound) => {
+    const engine = createEngine({ store: memoryStore() });
+    for (let run = 0; run < RUNS; run++) {
+      const candidates = [run, run + 1].map((id) => ({ id: `m${id}`, similarity: 0.5, text: "the queue is stuck" }));
+      await engine.end((await engine.rank({ collection, candidates, topK: 1 })).episode, { reward: run % 2 });
+    }
+    expect((await codesOf(engine)).includes("IDS_CHANGE")).toBe(isFound);
+  });
+});
+
+describe("a run without an outcome", () => {
+  it("is a finding when it has ended, and none while it waits for a person", async () => {
+    const engine = createEngine({ store: memoryStore() });
+    const candidates = ["a", "b"].map((id, i) => ({ id, similarity: 1 - i / 2 }));
+    for (let run = 0; run < RUNS; run++) {
+      await engine.suspend((await engine.rank({ candidates, topK: 1 })).episode, { alias: `thread-${run}` });
+    }
+    expect(await codesOf(engine)).toEqual([]);
+    for (let run = 0; run < RUNS; run++) await engine.end((await engine.resume(`thread-${run}`)) as string);
+    expect(await codesOf(engine)).toEqual(["OUTCOMES_MISSING"]);
+  });
+});
