@@ -85,6 +85,13 @@ describe("an agent with ranked tools", () => {
     ]);
   });
 
+  it("has the tool that the caller chose, whatever its rank", async () => {
+    const tools = named({ weather: "the forecast", rates: "money exchange", post: "sends a letter" });
+    const { agent } = agentWith({ tools, k: 1 }, "", { script: [{ text: "ok" }] });
+    await agent.generate("send a letter", { ...on(), toolChoice: { type: "tool", toolName: "rates" } });
+    expect(agent.offered).toEqual([["own", "rates", "post"]]);
+  });
+
   it("keeps its tools apart in runs at the same time", async () => {
     const tools = named({ weather: "the forecast", post: "sends a letter" });
     const { agent } = agentWith({ tools, k: 1 }, "", { script: [{ text: "ok" }] });

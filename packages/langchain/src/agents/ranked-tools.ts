@@ -48,7 +48,8 @@ type State = z.infer<typeof STATE>;
  * run, by the last human message, and keeps their names in a private state key. Tools of the agent and of other middleware are always
  * there. Track the agent as well: the middleware shows tools and the handler learns.
  *
- * When the tools cannot be ranked, or there is no request, the run gets all of them; the former is logged as MEMORIES_UNAVAILABLE.
+ * A tool that `toolChoice` names is always there. When the tools cannot be ranked, or there is no request, the run gets all of them; the
+ * former is logged as MEMORIES_UNAVAILABLE.
  *
  * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED
  */
@@ -103,8 +104,10 @@ export function rankedTools(fields: RankedToolsFields): AgentMiddleware {
     async wrapModelCall(call, handler) {
       const chosen = (call.state as Record<string, unknown>)[stateKey] as State;
       if (chosen) noteRead(parts, chosen.retrieval);
+      // A string for most choices, and another object for some models.
+      const forced = (call.toolChoice as { readonly function?: { readonly name: string } } | undefined)?.function?.name;
       const isShown = ({ name: tool }: { readonly name?: unknown }): boolean =>
-        !chosen || !all.has(tool as string) || chosen.names.includes(tool as string);
+        !chosen || !all.has(tool as string) || chosen.names.includes(tool as string) || tool === forced;
       try {
         return await handler({ ...call, tools: call.tools.filter(isShown) });
       } catch (error) {

@@ -115,6 +115,23 @@ describe("an agent with ranked tools", () => {
     ]);
   });
 
+  it("has the tool that another middleware chose, whatever its rank", async () => {
+    const { memory } = await bench();
+    const tools = [toolNamed("rates", "money exchange"), toolNamed("post", "sends a letter")];
+    const { middleware, seen } = callsIf("rates");
+    const toolChoice = { type: "function" as const, function: { name: "rates" } };
+    const choosing = createMiddleware({
+      name: "choosing",
+      wrapModelCall: (call, handler) => handler({ ...call, toolChoice }),
+    });
+    const agent = createAgent({
+      model: recording(),
+      middleware: [choosing, rankedTools({ memory, tools, k: 1 }), middleware],
+    });
+    await memory.track(agent).invoke(ask("send a letter"));
+    expect(seen[0]).toEqual(["rates", "post"]);
+  });
+
   it("is ordered by the similarities of a store of its own", async () => {
     const { memory } = await bench();
     const base = await MemoryVectorStore.fromDocuments(

@@ -39,7 +39,8 @@ const OPTIONS: FieldRules<RankedToolsProcessorFields> = { memory: true, tools: t
  * An input processor that gives each run of an agent the tools that helped runs like it, and no others of `tools`. It ranks them once
  * per run, by the user's last message. A tool that was called counts as used. The run must have a thread, as for all learning.
  *
- * When the tools cannot be ranked, or there is no request, the run gets all of them; the former is logged as RANKING_FAILED.
+ * A tool that `toolChoice` names is always there. When the tools cannot be ranked, or there is no request, the run gets all of them; the
+ * former is logged as RANKING_FAILED.
  *
  * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED
  * @example
@@ -82,6 +83,7 @@ export function rankedToolsProcessor(fields: RankedToolsProcessorFields): InputP
     async processInputStep({
       tools: given = {},
       activeTools,
+      toolChoice,
       messages,
       messageList,
       requestContext,
@@ -94,7 +96,9 @@ export function rankedToolsProcessor(fields: RankedToolsProcessorFields): InputP
         const known = left.get(run) ?? leftOut(run, requestText(messages), isOffered);
         left.set(run, known);
         const hidden = await known;
-        return { tools: Object.fromEntries(Object.entries(given).filter(([name]) => !hidden.has(name))) };
+        const forced = (toolChoice as { readonly toolName?: string } | undefined)?.toolName;
+        const isLeft = (name: string): boolean => !hidden.has(name) || name === forced;
+        return { tools: Object.fromEntries(Object.entries(given).filter(([name]) => isLeft(name))) };
       } catch (error) {
         parts.kit.failOpen("RANKING_FAILED", "An agent's tools could not be ranked; it got all of them.", { error });
         return undefined;
