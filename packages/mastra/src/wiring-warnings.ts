@@ -27,11 +27,11 @@ function warnOncePerEngine({ shared, options: { logger } }: WarningParts, code: 
 
 /** Warns of settings at construction that keep a memory from learning. */
 export function warnOfWiring(parts: WarningParts, { semanticRecall, lastMessages }: Wiring): void {
-  if (semanticRecall && lastMessages === false) {
+  if (semanticRecall && (lastMessages === false || lastMessages === 0)) {
     warnOncePerEngine(
       parts,
       "HISTORY_OFF",
-      "lastMessages is false: Mastra then stores no messages, and semantic recall finds none. Set lastMessages to 1 or more.",
+      `lastMessages is ${lastMessages}: Mastra then stores no messages, and semantic recall finds none. Set lastMessages to 1 or more.`,
     );
   }
 }

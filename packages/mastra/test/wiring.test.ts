@@ -43,6 +43,7 @@ describe("a memory that is made", () => {
     ],
     ["there is nothing to recall with", { storage: new InMemoryStore() }, ["SEMANTIC_RECALL_OFF"]],
     ["nothing is stored", { ...libsqlFields(), options: { lastMessages: false } }, ["HISTORY_OFF"]],
+    ["nothing is stored, by a number", { ...libsqlFields(), options: { lastMessages: 0 } }, ["HISTORY_OFF"]],
     [
       "only collections are recalled",
       { storage: new InMemoryStore(), qavr: { collections: [{ collection: { name: "lessons", search: () => [] } }] } },
