@@ -134,6 +134,33 @@ describe("the default learner where all that the host shows first fails", () => 
   });
 });
 
+describe("the default learner over 25 memories in one order, where a fifth of the requests succeed whatever is shown", () => {
+  it.each([
+    { right: 15, topK: 1 },
+    { right: 20, topK: 3 },
+  ])("finds the one that helps at place $right with $topK shown, and keeps it", async ({ right, topK }) => {
+    const candidates = Array.from({ length: 25 }, (_, i) => ({ id: `${i}`, similarity: 0.8 - i / 100 }));
+    const firsts: number[] = [];
+    let late = 0;
+    for (const seed of COIN_SEEDS) {
+      const { engine } = testEngine({ prefix: `${seed}` });
+      const random = seededRandom(seed);
+      let first = Number.POSITIVE_INFINITY;
+      for (let run = 0; run < 400; run++) {
+        const vector = [1, ...[0, 1, 2].map(() => 0.3 * (random.next() - 0.5))];
+        const { episode, items } = await engine.rank({ candidates, topK, vector });
+        const helps = items.some(({ index }) => index === right);
+        if (helps) first = Math.min(first, run);
+        if (helps && run >= 200) late += 1;
+        await engine.end(episode, { reward: random.next() < (helps ? 0.95 : 0.2), tier: "verified" });
+      }
+      firsts.push(first);
+    }
+    expect(Math.max(...firsts)).toBeLessThanOrEqual(100);
+    expect(late / (200 * COIN_SEEDS.length)).toBeGreaterThan(0.9);
+  });
+});
+
 describe("the default learner in a world with nothing to learn", () => {
   it("loses at most 0.04 when outcomes are coin tosses", async () => {
     const [loss] = await gains([1_000], { outcomes: "coin" }, COIN_SEEDS);

@@ -50,30 +50,26 @@ export function voteRate({ votedRuns, lessons }: OarShared): number {
 }
 
 /**
- * Freedom to try other memories: `max(0, 1 − P₀ / 0.3)`. Where a request fails whatever was shown, a trial costs little, and only an
- * untried memory can help.
- *
- * @param expected P₀, the success that the baseline expects
- */
-export function freedom(expected: number): number {
-  return Math.max(0, 1 - expected / OAR.freeBelow);
-}
-
-/**
- * Bonus of a memory that is tried less than others of its list:
- * `0.2 (1 − 0.5 · vote rate) · claim · max(0, N − n) / ((N + 1) (1 + n / 5))`
+ * Bonus of a memory that is tried less than others of its list, 0 when n ≥ N:
+ * `0.2 (1 − 0.5 · vote rate) (claim · (N − n) / ((N + 1) (1 + n / 5)) + 0.3 max(0, 1 − P₀ / 0.6) √N / (1 + n))`
  *
  * A host whose similarities differ from request to request tries all memories by itself, and gets no bonus. A host that always
- * gives the same order gets it.
+ * gives the same order gets it. The second part grows while the same memories are tried again and requests still fail, until each
+ * memory has had its turn.
  *
  * @param claim in [0, 1]: relative², and 1 for all memories where there is full freedom
  * @param evidence n of the memory
  * @param most N, the greatest claim · n of the list
+ * @param expected P₀, the success that the baseline expects
  */
-export function freshness(claim: number, evidence: number, most: number, votes: number): number {
+export function freshness(claim: number, evidence: number, most: number, votes: number, expected: number): number {
   if (evidence >= most) return 0;
-  const untried = (most - evidence) / ((most + 1) * (1 + evidence / OAR.freshEvidence));
-  return OAR.freshBonus * (1 - OAR.freshVoted * votes) * claim * untried;
+  const untried = (claim * (most - evidence)) / ((most + 1) * (1 + evidence / OAR.freshEvidence));
+  return (
+    OAR.freshBonus *
+    (1 - OAR.freshVoted * votes) *
+    (untried + (OAR.needShare * Math.max(0, 1 - expected / OAR.needBelow) * Math.sqrt(most)) / (1 + evidence))
+  );
 }
 
 /**

@@ -57,7 +57,9 @@ class Reference implements ReferenceModel {
     const relative = similarities.map((s) => within((s - low) / (top - low), 0, 1));
     const [R, C] = this.#gates();
     const votes = this.#voted / (this.#runs + 10);
-    const free = Math.max(0, 1 - sigmoid(this.#bias + dot(this.#beta, z)) / 0.3);
+    const expected = sigmoid(this.#bias + dot(this.#beta, z));
+    const free = Math.max(0, 1 - expected / 0.3);
+    const need = Math.max(0, 1 - expected / 0.6);
     const claims = relative.map((value) => value ** 2 + free * (1 - value ** 2));
     const most = Math.max(...candidates.map(({ id }, i) => (claims[i] as number) * this.#of(id).n));
     const utilities = new Map<string, number>();
@@ -79,8 +81,9 @@ class Reference implements ReferenceModel {
         const x = (n / (n + 1)) * beyond;
         const context = x > 0 ? (x * x) / Math.sqrt(dot(v, v)) / 0.6 : forgiven * x;
         const shift = 2.2 * (R * (rho > 0 ? rho : forgiven * rho) + C * context);
-        const untried = Math.max(0, most - n) / ((most + 1) * (1 + n / 5));
-        const bonus = 0.2 * (1 - 0.5 * votes) * (claims[i] as number) * untried;
+        const untried = ((claims[i] as number) * (most - n)) / ((most + 1) * (1 + n / 5));
+        const needed = (0.3 * need * Math.sqrt(most)) / (1 + n);
+        const bonus = n < most ? 0.2 * (1 - 0.5 * votes) * (untried + needed) : 0;
         utilities.set(id, rho + y);
         return [id, similarity + scale * (Math.min(shift, 0.8) + Math.max(R, C) * bonus)];
       }),
@@ -223,27 +226,27 @@ describe("oar@2", () => {
     const { evidence, reputation, information, lastRun, vector } = known.state;
     const rounded = (values: readonly number[]): number[] => values.map((value) => Number(value.toFixed(5)));
     expect(scores).toEqual([
-      [19, "m17", 0.715096, "m35", 0.681644],
-      [39, "m3", 0.859281, "m24", 0.723244],
-      [59, "m21", 0.917851, "m36", 0.711072],
-      [79, "m35", 0.819482, "m34", 0.751999],
-      [99, "m3", 0.939896, "m25", 0.922226],
-      [119, "m38", 0.886595, "m8", 0.738728],
+      [19, "m17", 0.716503, "m35", 0.681642],
+      [39, "m3", 0.855174, "m5", 0.724976],
+      [59, "m21", 0.917851, "m36", 0.715704],
+      [79, "m9", 0.902961, "m29", 0.842146],
+      [99, "m3", 0.941498, "m25", 0.925759],
+      [119, "m38", 0.889069, "m11", 0.744349],
     ]);
-    expect(rounded([bias, steps, lessons, votedRuns])).toEqual([-0.61826, 124, 120, 42]);
+    expect(rounded([bias, steps, lessons, votedRuns])).toEqual([-0.61794, 124, 120, 42]);
     expect(rounded([predicted, reputations, both, gateDenominator, reputationSurprise, gateNumerator])).toEqual([
-      2.40547, 0.01747, 0.13556, 1.97297, -0.04525, 0.4763,
+      2.32499, 0.01715, 0.13808, 1.89352, -0.01521, 0.47393,
     ]);
     expect([known.id, ...rounded([evidence, reputation, information, lastRun, ...vector.slice(0, 4)])]).toEqual([
       "m12",
-      22.19939,
-      0.00572,
-      4.06897,
+      22.20034,
+      -0.00947,
+      4.22597,
       119,
-      -0.02662,
-      0.53567,
-      -0.00165,
-      -0.21625,
+      -0.09078,
+      0.57671,
+      0.04139,
+      -0.2104,
     ]);
   });
 });

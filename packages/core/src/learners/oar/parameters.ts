@@ -59,6 +59,10 @@ export const freeBelow = 0.3;
 export const freshBonus = 0.2;
 /** Evidence at which half of the bonus is left. Unit: runs. */
 export const freshEvidence = 5;
+/** Expected success of a request below which the bonus grows with the runs of the list. Range 0.5..1. */
+export const needBelow = 0.6;
+/** Its growth. Range 0.2..0.5. Unit: 1 / √runs. */
+export const needShare = 0.3;
 /** Share of the bonus that is dropped when every run has votes: votes test memories faster. Range 0..1. */
 export const freshVoted = 0.5;
 /** Discount of a memory without evidence beside one of equal direction, at the reference spread. Range 0..2. Unit: similarity. */

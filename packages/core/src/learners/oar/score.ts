@@ -6,7 +6,7 @@ import { relativeSimilarities } from "../../scoring/relative-similarity.js";
 import type { ScoreRequest, Scores } from "../learner.js";
 import { centre, expectedLogit } from "../request-model.js";
 import { hasSpread, spreadScale } from "../running-spread.js";
-import { beyondLevel, boost, contextShare, freedom, freshness, penaltyLeft, voteRate } from "./formulas.js";
+import { beyondLevel, boost, contextShare, freshness, penaltyLeft, voteRate } from "./formulas.js";
 import { gatesOf, OPEN } from "./gates.js";
 import { keepApart } from "./keep-apart.js";
 import * as OAR from "./parameters.js";
@@ -24,8 +24,8 @@ const room = new Float32Array(MAX_DIMS);
  * ratio to the reference spread), plus the bonus of memories that are tried less than others.
  *
  *     y_m = v_m · z                              c_m = n_m / (n_m + 1)
- *     f = freedom(P₀)                            claim_m = rel² + f (1 − rel²)
- *     level_m = (1 − f) Σ rel² c y / (Σ rel² c + 0.2)    over the other candidates: what the request itself explains
+ *     e = min(1, P₀ / 0.3)                       claim_m = 1 − e (1 − rel²)
+ *     level_m = e Σ rel² c y / (Σ rel² c + 0.2)    over the other candidates: what the request itself explains
  *     x_m = c_m · beyondLevel(y_m, level_m)      worth(x) = boost(x) or x · penaltyLeft,  worth(ρ) = ρ or ρ · penaltyLeft
  *     score = similarity + σ' (min(2.2 (R worth(ρ) + C worth(x)), 0.8) + G · freshness)
  *     score −= σ' G (1 − vote rate) overlap with the memories above it          when ρ + y ≤ 0
@@ -43,17 +43,19 @@ export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: numb
   const scores = column();
   const utilities = column();
   const evidence = column();
+  const scale = spreadScale(shared, similarities);
   const isRanked = hasSpread(shared, similarities);
   const { reputation: trusted, context: open } = isRanked ? gatesOf(shared) : OPEN;
   const gate = Math.max(trusted, open);
-  const scale = spreadScale(shared, similarities);
   const terms = { learned: column(), bonus: column(), overlap: column(), scale };
   const relative = relativeSimilarities(similarities, topK, column());
   const z = vector && centre(shared, vector, OAR.centring, room.subarray(0, vector.length));
   /** y, NaN for a memory that shares no vector space with the request. */
   const logits = z ? table.vectors.dots(rows, z, column()) : column().fill(Number.NaN);
   const base = expectedLogit(shared, z);
-  const free = freedom(sigmoid(base));
+  const expected = sigmoid(base);
+  /** e: 1 where the request is expected to succeed. */
+  const hope = Math.min(1, expected / OAR.freeBelow);
   const votes = voteRate(shared);
   /** Of a row: at, evidence, reputation, lastRun, |v|. */
   const { numbers } = table;
@@ -70,7 +72,7 @@ export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: numb
     evidence[i] = seen;
     logits[i] = left * (logits[i] as number);
     const near = (relative[i] as number) ** 2;
-    most = Math.max(most, (near + free * (1 - near)) * seen);
+    most = Math.max(most, (1 - hope * (1 - near)) * seen);
     if (Number.isNaN(logits[i])) continue;
     const weight = near * contextShare(seen);
     levelWeight += weight;
@@ -96,12 +98,12 @@ export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: numb
         const share = contextShare(seen);
         const own = near * share;
         const level = (levelSum - own * logit) / (levelWeight - own + OAR.levelPrior);
-        const x = share * beyondLevel(logit, (1 - free) * level);
+        const x = share * beyondLevel(logit, hope * level);
         shift += open * (x > 0 ? boost(x, left * (numbers[row * ROW + 4] as number)) : fade * x);
       }
       learned = Math.min(OAR.weight * shift, OAR.boostCap);
     }
-    const bonus = explores ? gate * freshness(near + free * (1 - near), seen, most, votes) : 0;
+    const bonus = explores ? gate * freshness(1 - hope * (1 - near), seen, most, votes, expected) : 0;
     scores[i] = (similarities[i] as number) + scale * (learned + bonus);
     terms.learned[i] = scale * learned;
     terms.bonus[i] = scale * bonus;
