@@ -15,7 +15,7 @@ const TOGETHER = 200;
 
 /**
  * Runs an application with many memories. Each has its own worth, from always harmful to always helpful; each request finds a few
- * neighbours of one place. The store stays open.
+ * neighbours of one place, and some places are asked for more than others. The store stays open.
  */
 export async function fillLarge(store: Store, { memories, runs }: LargeLedger): Promise<void> {
   let ids = 0;
@@ -30,7 +30,7 @@ export async function fillLarge(store: Store, { memories, runs }: LargeLedger): 
   for (let done = 0; done < runs; done += TOGETHER) {
     await Promise.all(
       Array.from({ length: Math.min(TOGETHER, runs - done) }, async () => {
-        const place = Math.floor(random() * memories);
+        const place = Math.floor(random() ** 2 * memories);
         const candidates = Array.from({ length: FOUND }, (_, i) => ({
           id: `memory-${String((place + i * 13) % memories).padStart(6, "0")}`,
           similarity: 0.9 - i * 0.02,
