@@ -50,26 +50,21 @@ export function voteRate({ votedRuns, lessons }: OarShared): number {
 }
 
 /**
- * Bonus of a memory that is tried less than others of its list, 0 when n ≥ N:
- * `0.2 (1 − 0.5 · vote rate) (claim · (N − n) / ((N + 1) (1 + n / 5)) + 0.3 max(0, 1 − P₀ / 0.6) √N / (1 + n))`
+ * Bonus of a memory with less evidence than N:
+ * `0.2 (1 − 0.5 · vote rate) (claim · (N − n) / ((N + 1) (1 + n / 5)) + need / (1 + n))`
  *
  * A host whose similarities differ from request to request tries all memories by itself, and gets no bonus. A host that always
  * gives the same order gets it. The second part grows while the same memories are tried again and requests still fail, until each
  * memory has had its turn.
  *
- * @param claim in [0, 1]: relative², and 1 for all memories where there is full freedom
+ * @param claim in [0, 1]: relative², and 1 for all memories where no request succeeds
  * @param evidence n of the memory
  * @param most N, the greatest claim · n of the list
- * @param expected P₀, the success that the baseline expects
+ * @param need `0.3 max(0, 1 − P₀ / 0.6) √N`
  */
-export function freshness(claim: number, evidence: number, most: number, votes: number, expected: number): number {
-  if (evidence >= most) return 0;
+export function freshness(claim: number, evidence: number, most: number, votes: number, need: number): number {
   const untried = (claim * (most - evidence)) / ((most + 1) * (1 + evidence / OAR.freshEvidence));
-  return (
-    OAR.freshBonus *
-    (1 - OAR.freshVoted * votes) *
-    (untried + (OAR.needShare * Math.max(0, 1 - expected / OAR.needBelow) * Math.sqrt(most)) / (1 + evidence))
-  );
+  return OAR.freshBonus * (1 - OAR.freshVoted * votes) * (untried + need / (1 + evidence));
 }
 
 /**

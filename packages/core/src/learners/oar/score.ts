@@ -78,6 +78,7 @@ export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: numb
     levelWeight += weight;
     levelSum += weight * (logits[i] as number);
   }
+  const need = OAR.needShare * (1 - Math.min(1, expected / OAR.needBelow)) * Math.sqrt(most);
   for (let i = 0; i < count; i++) {
     const row = rows[i] as number;
     const seen = evidence[i] as number;
@@ -103,7 +104,7 @@ export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: numb
       }
       learned = Math.min(OAR.weight * shift, OAR.boostCap);
     }
-    const bonus = explores ? gate * freshness(1 - hope * (1 - near), seen, most, votes, expected) : 0;
+    const bonus = explores && seen < most ? gate * freshness(1 - hope * (1 - near), seen, most, votes, need) : 0;
     scores[i] = (similarities[i] as number) + scale * (learned + bonus);
     terms.learned[i] = scale * learned;
     terms.bonus[i] = scale * bonus;
