@@ -1,4 +1,4 @@
-import { type InputProcessor, TokenLimiterProcessor } from "@mastra/core/processors";
+import { type InputProcessor, type OutputProcessor, TokenLimiterProcessor } from "@mastra/core/processors";
 import type { LearningOptions } from "@qavr/mastra";
 import { describe, expect, it } from "vitest";
 import { type Bench, bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
@@ -134,5 +134,52 @@ describe("memories that a later processor keeps", () => {
     const agent = scriptedAgent(setup.memory, [{ text: "ok" }], { inputProcessors: [...inputProcessors] });
     await agent.generate(QUESTION, { memory: { thread: "task", resource: USER } });
     expect(await shown(setup, "task")).toEqual({ shown: NOTES.toSorted(), dropped: [] });
+  });
+});
+
+describe.each(["thread", "resource"] as const)("a vector of the same %s that is out of date", (scope) => {
+  const thread = scope === "thread" ? "task" : "before";
+  const PIN = "the pin of the service is 4711";
+
+  /** Stores an answer with a secret, and a later turn, so that the history does not hold it. */
+  async function answered(outputProcessors: OutputProcessor[] = []): Promise<Bench> {
+    const setup = labelled({}, scope);
+    const on = { memory: { thread, resource: USER } };
+    await scriptedAgent(setup.memory, [{ text: PIN }], { outputProcessors }).generate("secret", on);
+    await scriptedAgent(setup.memory, [{ text: "hello" }]).generate("hello", on);
+    return setup;
+  }
+
+  async function promptFor({ memory }: Bench): Promise<string> {
+    const agent = scriptedAgent(memory, [{ text: "ok" }], { tools });
+    await agent.generate("the pin of the service", { memory: { thread: "task", resource: USER } });
+    return promptText(agent.prompts[0]);
+  }
+
+  it("tells no text of a message that the storage no longer has", async () => {
+    const setup = await answered();
+    const store = await setup.storage.getStore("memory");
+    const { messages = [] } = (await store?.listMessages({ threadId: thread, perPage: false })) ?? {};
+    const secret = messages.filter(({ content }) => JSON.stringify(content).includes(PIN));
+    await store?.deleteMessages(secret.map(({ id }) => id));
+    const prompt = await promptFor(setup);
+    expect(prompt).toContain("Handles");
+    expect(prompt).not.toContain("4711");
+  });
+
+  it("tells no words that a processor has taken out of the message", async () => {
+    const redacting: OutputProcessor = {
+      id: "redacting",
+      processOutputResult: ({ messages }) =>
+        messages.map((message) => {
+          // Mastra embeds `content.content`, and shows the parts.
+          const parts = JSON.parse(JSON.stringify(message.content.parts).replaceAll("4711", "***"));
+          return { ...message, content: { ...message.content, parts } };
+        }),
+    };
+    const setup = await answered([redacting]);
+    const prompt = await promptFor(setup);
+    expect(prompt).toContain("the pin of the service is ***");
+    expect(prompt).not.toContain("4711");
   });
 });

@@ -44,6 +44,21 @@ export function reachedMemories(
   });
 }
 
+/**
+ * Memories with their texts in the prompt, without those whose text is not there: a vector may outlive its message, and hold words that
+ * a processor has taken out of it since.
+ */
+export function withShownTexts(memories: readonly RecalledEntry[], messages: MessageList): readonly RecalledEntry[] {
+  const texts = textsById(messages);
+  const system = systemTexts(messages);
+  return memories.flatMap((memory) => {
+    const { id, text } = memory;
+    const own = texts.get(id);
+    if (own) return own.length === 0 ? [] : { ...memory, text: own.join("\n") };
+    return text !== undefined && holds(system, text) ? memory : [];
+  });
+}
+
 /** The texts of a provider's request; undefined for one that does not hold the user's request word by word. */
 function sentTexts(body: unknown, request: string | undefined): readonly string[] | undefined {
   const texts = stringsIn(typeof body === "string" ? parsed(body) : body);
