@@ -2,6 +2,7 @@ import type { MastraDBMessage } from "@mastra/core/memory";
 import type { RequestContext } from "@mastra/core/request-context";
 import type { Memory } from "@mastra/memory";
 import { copyLearned, forget, revise } from "@qavr/core/maintenance";
+import type { OwnLogCode } from "./log-codes.js";
 import type { MemoryParts } from "./memory-parts.js";
 import { MESSAGES } from "./recall/collections.js";
 import { textIn } from "./recall/plan-recall.js";
@@ -22,6 +23,30 @@ export interface ForgetScope {
   readonly requestContext?: RequestContext | undefined;
 }
 
+/** The log lines of a change that cannot reach the evidence about messages. */
+interface Obstacles {
+  readonly code: OwnLogCode;
+  readonly unlisted: string;
+  /** The namespace needs a request context, and there is none. */
+  readonly unresolved: string;
+}
+
+const DELETED: Obstacles = {
+  code: "NOT_FORGOTTEN",
+  unlisted: "Messages to delete could not be listed.",
+  unresolved:
+    "The namespace of deleted messages depends on a request context, and none was given. Call deleteThread or deleteMessages with " +
+    "{ namespace } or { requestContext }, or forget(memory.engine, …).",
+};
+
+const CHANGED: Obstacles = {
+  code: "NOT_REVISED",
+  unlisted: "The namespace of changed or cloned messages could not be found.",
+  unresolved:
+    "The namespace of changed or cloned messages depends on a request context, and none was given: changed ones keep their evidence for " +
+    "now, clones start cold. Let qavr.namespace follow from the thread and resource.",
+};
+
 interface MessageShape {
   readonly id: string;
   readonly threadId?: string | undefined;
@@ -41,9 +66,9 @@ export async function messagesToForget(
     return typeof id === "string" ? [id] : [];
   });
   if (typeof parts.options.namespace !== "function" || scope.namespace !== undefined) {
-    return byNamespace(parts, scope, async () => ids.map((id) => ({ id })));
+    return byNamespace(parts, scope, DELETED, async () => ids.map((id) => ({ id })));
   }
-  return byNamespace(parts, scope, async () => {
+  return byNamespace(parts, scope, DELETED, async () => {
     const store = await memory.storage.getStore("memory");
     return (await store?.listMessagesById({ messageIds: ids }))?.messages ?? [];
   });
@@ -57,7 +82,7 @@ export async function threadMessages(
   scope: ForgetScope,
 ): Promise<MessageIdsByNamespace> {
   if (!parts.enabled) return new Map();
-  return byNamespace(parts, scope, async () => {
+  return byNamespace(parts, scope, DELETED, async () => {
     const store = await memory.storage.getStore("memory");
     return (await store?.listMessages({ threadId, perPage: false }))?.messages ?? [];
   });
@@ -108,7 +133,7 @@ export async function reviseMessages(
   const changed = before.filter((message) => texts.has(message.id) && texts.get(message.id) !== textIn(message));
   if (changed.length === 0) return;
   try {
-    for (const [namespace, ids] of await byNamespace(parts, {}, async () => changed)) {
+    for (const [namespace, ids] of await byNamespace(parts, {}, CHANGED, async () => changed)) {
       await revise(kit.engine, { namespace, collection, ids });
     }
   } catch (error) {
@@ -129,14 +154,14 @@ export async function inheritMessages(
   const { kit, messages: collection, enabled } = parts;
   if (!enabled) return;
   try {
-    const from = Object.keys(copies).map((id) => ({ ...originals, id }));
-    const source = await byNamespace(parts, {}, async () => from);
-    const target = await byNamespace(parts, {}, async () => [
-      { id: clone.id, threadId: clone.id, resourceId: clone.resourceId },
-    ]);
+    const threads = [
+      { ...originals, id: originals.threadId },
+      { ...clone, threadId: clone.id },
+    ];
+    const found = await byNamespace(parts, {}, CHANGED, async () => threads);
     const memories = Object.entries(copies).map(([one, other]) => ({ from: storable(one), to: storable(other) }));
-    for (const namespace of source.keys()) {
-      if (!target.has(namespace)) continue;
+    for (const [namespace, shared] of found) {
+      if (shared.length < threads.length) continue;
       for (let start = 0; start < memories.length; start += BATCH) {
         const batch = memories.slice(start, start + BATCH);
         await copyLearned(kit.engine, { namespace, collection, memories: batch });
@@ -150,14 +175,15 @@ export async function inheritMessages(
 async function byNamespace(
   parts: MemoryParts,
   scope: ForgetScope,
+  { code, unlisted, unresolved }: Obstacles,
   list: () => Promise<readonly MessageShape[]>,
 ): Promise<MessageIdsByNamespace> {
   const sorted = new Map<string, string[]>();
-  let unresolved = 0;
+  let isUnresolved = false;
   try {
     for (const message of await list()) {
       const { namespaces, isResolved } = resolveNamespaces(parts, scope, message);
-      if (!isResolved) unresolved += 1;
+      isUnresolved ||= !isResolved;
       for (const namespace of namespaces) {
         const ids = sorted.get(namespace) ?? [];
         sorted.set(namespace, ids);
@@ -165,17 +191,10 @@ async function byNamespace(
       }
     }
   } catch (error) {
-    parts.kit.failOpen("NOT_FORGOTTEN", "Messages to delete or change could not be listed.", { error });
+    parts.kit.failOpen(code, unlisted, { error });
     return new Map();
   }
-  if (unresolved > 0) {
-    parts.kit.log(
-      "warn",
-      "NOT_FORGOTTEN",
-      "The namespace of deleted or changed messages depends on a request context, and none was given. Call deleteThread or deleteMessages with " +
-        "{ namespace } or { requestContext }, or forget(memory.engine, …).",
-    );
-  }
+  if (isUnresolved) parts.kit.log("warn", code, unresolved);
   return sorted;
 }
 

@@ -141,6 +141,17 @@ describe("what was learned about messages", () => {
       expect(warn.mock.calls.map(([, fields]) => fields)).toEqual([{ code: "NOT_FORGOTTEN" }]);
       expect(await evidence(later.engine, "acme")).toHaveLength(1);
     });
+
+    const changed = { format: 2, parts: [{ type: "text", text: WRONG }], content: WRONG };
+
+    it.each<[string, (given: Awaited<ReturnType<typeof learned>>) => Promise<unknown>]>([
+      ["an edit", ({ later, ids }) => later.updateMessages({ messages: [{ id: ids[0], content: changed }] as never })],
+      ["a clone", ({ later }) => later.cloneThread({ sourceThreadId: "note" })],
+    ])("is said to be untouched by %s, and not by a deletion", async (_what, change) => {
+      await change(await learned());
+      expect(warn.mock.calls.map(([, fields]) => fields)).toEqual([{ code: "NOT_REVISED" }]);
+      expect(warn.mock.calls[0]?.[0]).not.toContain("delete");
+    });
   });
 });
 
