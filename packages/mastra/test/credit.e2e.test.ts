@@ -1,3 +1,5 @@
+import { createScorer } from "@mastra/core/evals";
+import { Mastra } from "@mastra/core/mastra";
 import { RequestContext } from "@mastra/core/request-context";
 import { createTool } from "@mastra/core/tools";
 import { qValue } from "@qavr/core";
@@ -5,6 +7,7 @@ import { exportState } from "@qavr/core/maintenance";
 import type { LearningOptions } from "@qavr/mastra";
 import { describe, expect, it } from "vitest";
 import { bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
+import { quietObservability } from "./support/judged.js";
 import type { Script } from "./support/scripted-model.js";
 import { tools } from "./support/tools.js";
 
@@ -42,6 +45,30 @@ describe("two runs at the same time on one request context", () => {
     await memory.reportOutcome({ runId: runs[1]?.runId as string, success: false });
     const outcomes = await Promise.all(runs.map((_run, at) => latest(memory, `t${at}`)));
     expect(outcomes.map((episode) => episode?.outcome?.tier)).toEqual(["completed", "user", "completed"]);
+  });
+});
+
+describe("runs that share a workflow's run id", () => {
+  it.each<[string, LearningOptions, boolean]>([
+    ["reports itself", {}, false],
+    ["is named", { scores: ["length"] }, true],
+  ])("are judged apart by a scorer that %s", async (_how, qavr, isObserved) => {
+    const { memory, storage } = bench(qavr);
+    await remember(memory, "deploy the service with helm upgrade");
+    const length = createScorer({ id: "length", description: "Length.", type: "agent" }).generateScore(({ run }) =>
+      JSON.stringify(run.output).includes("short") ? 0.2 : 0.8,
+    );
+    const scorers = { length: { scorer: isObserved ? length : memory.rewardFrom(length) } };
+    const ids = ["short", "long"];
+    const agents = Object.fromEntries(ids.map((id) => [id, scriptedAgent(memory, [{ text: id }], { id, scorers })]));
+    new Mastra({ agents, storage, logger: false, ...(isObserved ? { observability: quietObservability() } : {}) });
+    for (const [thread, agent] of Object.entries(agents)) {
+      const on = { thread, resource: USER };
+      await agent.generate("how is the service deployed", { runId: "of-the-workflow", memory: on });
+    }
+    const rewards = (): Promise<unknown[]> =>
+      Promise.all(ids.map(async (thread) => (await latest(memory, thread))?.outcome?.reward));
+    await expect.poll(rewards).toEqual([0.2, 0.8]);
   });
 });
 

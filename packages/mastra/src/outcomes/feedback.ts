@@ -33,16 +33,3 @@ export async function recordFeedback(
     parts.kit.failOpen("OUTCOME_NOT_RECORDED", "Feedback could not be read.", { error }, "error");
   }
 }
-
-/** The run that an annotation is about, by the best id that it carries. */
-export function referenceOf(
-  {
-    runId,
-    resourceId,
-  }: { readonly runId?: string | null | undefined; readonly resourceId?: string | null | undefined },
-  traceId: string | null | undefined,
-): RunReference | undefined {
-  const owner = resourceId ? { resourceId } : {};
-  if (runId) return { runId, ...owner };
-  return traceId ? { traceId, ...owner } : undefined;
-}

@@ -3,8 +3,9 @@ import type { FeedbackEvent, ObservabilityExporter, ScoreEvent } from "@mastra/c
 import { quoted } from "@qavr/core/adapter";
 import type { MemoryParts } from "../memory-parts.js";
 import { scoreIgnored, warnOfNoObservability } from "../wiring-warnings.js";
-import { recordFeedback, referenceOf } from "./feedback.js";
+import { recordFeedback } from "./feedback.js";
 import { Listeners } from "./listeners.js";
+import { referenceOf, scoredRun } from "./report-outcome.js";
 import { reportScore } from "./reward-from.js";
 import { namedScorers, rewardOf } from "./score-rewards.js";
 
@@ -44,8 +45,8 @@ function outcomeExporter(listeners: Listeners, mastra: Mastra): ObservabilityExp
     async exportTracingEvent() {},
     async onScoreEvent({ score }: ScoreEvent) {
       const { scorerId, scoreSource = score.source, traceId, correlationContext } = score;
-      const run = referenceOf(correlationContext ?? {}, traceId);
       for (const parts of listeners) {
+        const run = scoredRun(parts, correlationContext ?? {}, traceId);
         const toReward = rewardOf(parts.options.scores, scorerId);
         // Scores of experiments do not count, and a scorer of rewardFrom() has reported already.
         const counts = (scoreSource === undefined || scoreSource === "live") && !parts.reporting.has(scorerId);

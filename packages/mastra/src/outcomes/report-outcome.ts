@@ -74,3 +74,30 @@ export function locate(
   const alias = (threadId === undefined ? undefined : runs.latestOn(threadId)) ?? named;
   return { alias, namespace: namespace ?? runs.namespaceOf(named) ?? own() };
 }
+
+/** The ids by which an annotation names its run. */
+export interface AnnotatedIds {
+  readonly runId?: string | null | undefined;
+  readonly threadId?: string | null | undefined;
+  readonly resourceId?: string | null | undefined;
+}
+
+/** The run that an annotation is about, by the best id that it carries. */
+export function referenceOf(
+  { runId, resourceId }: AnnotatedIds,
+  traceId: string | null | undefined,
+): RunReference | undefined {
+  const owner = resourceId ? { resourceId } : {};
+  if (runId) return { runId, ...owner };
+  return traceId ? { traceId, ...owner } : undefined;
+}
+
+/** The run that a score is about. Its thread tells it from others that share its run id, that of a workflow. */
+export function scoredRun(
+  { shared: { runs } }: Pick<MemoryParts, "shared">,
+  ids: AnnotatedIds,
+  traceId: string | null | undefined,
+): RunReference | undefined {
+  const episode = runs.episodeOf(ids.runId ?? undefined, ids.threadId ?? undefined);
+  return episode === undefined ? referenceOf(ids, traceId) : { episode };
+}

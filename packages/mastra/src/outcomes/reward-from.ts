@@ -2,7 +2,7 @@ import { QavrError } from "@qavr/core";
 import { type Outcome, quoted, withMembers } from "@qavr/core/adapter";
 import type { MemoryParts } from "../memory-parts.js";
 import { scoreIgnored } from "../wiring-warnings.js";
-import { type ReportedRun, type RunReference, reportOutcome } from "./report-outcome.js";
+import { type ReportedRun, type RunReference, reportOutcome, scoredRun } from "./report-outcome.js";
 import { asReward, type ToReward } from "./score-rewards.js";
 
 /** A scorer, as `createScorer()` returns it. */
@@ -36,8 +36,8 @@ export function rewardFrom<Scorer extends ScorerLike>(
   const run = async (input: unknown): Promise<unknown> => {
     const result = (await scorer.run(input as never)) as { readonly score?: unknown };
     const { runId, threadId, resourceId, scoreSource = "live" } = (input ?? {}) as ScorerRunShape;
-    if (scoreSource === "live" && runId !== undefined) {
-      const reference = { runId, ...(resourceId === undefined ? {} : { resourceId }) };
+    const reference = scoredRun(parts, { runId, threadId, resourceId }, undefined);
+    if (scoreSource === "live" && reference) {
       const isKnown = await reportScore(parts, reference, id, result?.score, toReward);
       // A run without a thread has no memory, and one that is ignored has no episode.
       if (!isKnown && threadId !== undefined && !parts.options.ignore) {
@@ -110,10 +110,10 @@ export async function reportQuietly(
   outcome: Outcome,
   channel: string,
 ): Promise<boolean> {
-  const { runId = run.traceId } = run;
-  const named = runId === undefined ? {} : { runId };
+  const { episode, runId = run.traceId ?? "" } = run;
+  const named = episode === undefined ? { runId } : { episode };
   try {
-    await reportOutcome(parts, { ...run, idempotencyKey: `${channel}:${runId}`, ...outcome } as ReportedRun);
+    await reportOutcome(parts, { ...run, idempotencyKey: `${channel}:${episode ?? runId}`, ...outcome } as ReportedRun);
   } catch (error) {
     // The run may belong to another memory of the application.
     if (QavrError.isInstance(error, "UNKNOWN_EPISODE")) return false;

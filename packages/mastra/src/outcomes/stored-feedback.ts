@@ -1,7 +1,8 @@
 import type { MastraCompositeStore } from "@mastra/core/storage";
 import type { MemoryParts } from "../memory-parts.js";
-import { type ReceivedFeedback, recordFeedback, referenceOf } from "./feedback.js";
+import { type ReceivedFeedback, recordFeedback } from "./feedback.js";
 import { Listeners } from "./listeners.js";
+import { referenceOf } from "./report-outcome.js";
 
 /** Feedback as Mastra's server stores it, with the ids of its run. */
 interface StoredFeedback extends ReceivedFeedback {

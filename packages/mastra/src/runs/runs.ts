@@ -12,6 +12,8 @@ export class Runs {
   readonly #byRequestContext = new WeakMap<object, Set<AgentRun>>();
   /** Namespace by run, trace, thread and episode id. */
   readonly #namespaces: RecentMap<string, string>;
+  /** Episode by run id and thread, also of runs that have ended. */
+  readonly #episodes: RecentMap<string, string>;
   /** Episode of a thread's latest run, until that run has recorded memories: the ledger then has it as the thread's latest. */
   readonly #latest: RecentMap<string, string>;
 
@@ -19,6 +21,7 @@ export class Runs {
   constructor(limit: number) {
     this.#limit = limit;
     this.#namespaces = recentMap(8 * limit);
+    this.#episodes = recentMap(4 * limit);
     this.#latest = recentMap(4 * limit);
   }
 
@@ -37,7 +40,7 @@ export class Runs {
       for (const alias of [run.episode, ...aliases]) this.remember(alias, run.namespace);
     }
     const runId = run.runId ?? run.expectedAs;
-    if (runId !== undefined) this.#byRunId.set(keyOf(runId, run.threadId), run);
+    if (runId !== undefined) this.#name(run, runId);
     for (const oldest of this.#underWay) {
       if (this.#underWay.size <= this.#limit) break;
       this.remove(oldest);
@@ -52,8 +55,14 @@ export class Runs {
   /** Gives the run its id. */
   identify(run: AgentRun, runId: string): void {
     run.runId = runId;
-    if (!run.ended) this.#byRunId.set(keyOf(runId, run.threadId), run);
+    this.#name(run, runId);
     if (run.session) this.remember(runId, run.namespace);
+  }
+
+  #name(run: AgentRun, runId: string): void {
+    const key = keyOf(runId, run.threadId);
+    if (!run.ended) this.#byRunId.set(key, run);
+    if (run.session) this.#episodes.set(key, run.episode);
   }
 
   remove(run: AgentRun): void {
@@ -74,6 +83,11 @@ export class Runs {
 
   ofRunId(runId: string | undefined, threadId: string | undefined): AgentRun | undefined {
     return runId === undefined || threadId === undefined ? undefined : this.#byRunId.get(keyOf(runId, threadId));
+  }
+
+  /** The episode of a run of this process, also of one that has ended. */
+  episodeOf(runId: string | undefined, threadId: string | undefined): string | undefined {
+    return runId === undefined || threadId === undefined ? undefined : this.#episodes.get(keyOf(runId, threadId));
   }
 
   /** The episode of the latest run that this process knows on a thread; undefined when the ledger has that run. */
