@@ -111,6 +111,22 @@ describe("retrievers around a QavrRetriever", () => {
     expect(await shown(memory)).toEqual([["restart"]]);
   });
 
+  it.each([
+    ["the same metadata object", { metadata: { source: "runbook" } }],
+    ["no metadata", { metadata: undefined }],
+    ["no text", { pageContent: "" }],
+    ["null for an id", { id: null }],
+  ])("take no document for another where all have %s", async (_what, same) => {
+    const { memory } = await bench();
+    const documents = ["restart", "scale", "clear"].map((name) => {
+      const document = { id: `id ${name}`, pageContent: `text ${name}`, metadata: { name }, ...same };
+      return document as unknown as Document;
+    });
+    const baseRetriever = memory.retriever(new OwnRetriever(async () => documents));
+    await answer(memory, new ContextualCompressionRetriever({ baseRetriever, baseCompressor: new KeepLast() }));
+    expect(Object.keys(await credit(memory))).toHaveLength(1);
+  });
+
   it("take no document for another whose id is its text", async () => {
     const { memory, retriever } = await bench();
     const naming = new OwnRetriever(async (question, config) => {

@@ -4,15 +4,19 @@ import { isWithin, type RootRun, type RunNode, type ShownExposure } from "./run-
 
 /**
  * Narrows the exposures of a retriever's inner parts (over-fetching, ensembles, compressors) to the documents that it returned.
- * The outermost retriever returns last, so its list is final. Documents are recognised by identity, else by id, metadata object or
- * text, since some stages rebuild them. A retriever that returned nothing recognisable (parents in place of chunks) changes nothing.
+ * The outermost retriever returns last, so its list is final. Documents are recognised by identity, else by id, text or a metadata object
+ * of their own, since some stages rebuild them. A retriever that returned nothing recognisable (parents in place of chunks) changes nothing.
  */
 export function narrowToReturned(kit: RunKit, run: RunNode, returned: readonly DocumentInterface[]): void {
   const exposures = run.root.exposures.filter((exposure) => isWithin(exposure.run, run));
   const identical = new Set(returned);
   // The usual case: nothing was lost, so nothing has to be recognised by its text.
   if (exposures.every(({ items }) => items.every(({ document }) => identical.has(document)))) return;
-  const kept = exposures.map((exposure) => survivors(exposure, returned));
+  const own = ownMetadata(exposures);
+  const marks = new Set(returned.flatMap((document) => marksOf(document, own)));
+  const kept = exposures.map(({ items }) =>
+    items.filter(({ document }) => marksOf(document, own).some((mark) => marks.has(mark))).map(({ id }) => id),
+  );
   if (returned.length > 0 && kept.every((ids) => ids.length === 0)) return;
   exposures.forEach((exposure, i) => {
     const ids = kept[i] as string[];
@@ -25,15 +29,25 @@ export function narrowUnread(kit: RunKit, root: RootRun): void {
   for (const exposure of root.unread) narrow(kit, root, exposure, []);
 }
 
-function survivors({ items }: ShownExposure, returned: readonly DocumentInterface[]): string[] {
-  const marks = new Set<unknown>(returned.flatMap(marksOf));
-  return items.filter(({ document }) => marksOf(document).some((mark) => marks.has(mark))).map(({ id }) => id);
+/** The metadata objects that one memory alone has: `fromTexts(texts, {})` gives all documents the same one. */
+function ownMetadata(exposures: readonly ShownExposure[]): ReadonlySet<unknown> {
+  const ids = new Map<unknown, Set<string>>();
+  for (const { id, document } of exposures.flatMap(({ items }) => items)) {
+    const { metadata } = document;
+    if (metadata) ids.set(metadata, (ids.get(metadata) ?? new Set()).add(id));
+  }
+  return new Set([...ids.keys()].filter((metadata) => ids.get(metadata)?.size === 1));
 }
 
 /** The values by which a document is recognised. The prefixes keep an id from matching a text. */
-function marksOf(document: DocumentInterface): unknown[] {
+function marksOf(document: DocumentInterface, own: ReadonlySet<unknown>): unknown[] {
   const { id, metadata, pageContent } = document;
-  return [document, metadata, `text:${pageContent}`, ...(id === undefined ? [] : [`id:${id}`])];
+  return [
+    document,
+    ...(own.has(metadata) ? [metadata] : []),
+    ...(pageContent ? [`text:${pageContent}`] : []),
+    ...(id ? [`id:${id}`] : []),
+  ];
 }
 
 function narrow({ log }: RunKit, { session }: RootRun, exposure: ShownExposure, ids: readonly string[]): void {
