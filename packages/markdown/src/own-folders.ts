@@ -83,6 +83,17 @@ export async function readPlain(place: string): Promise<Buffer | undefined> {
   throw new QavrError("INVALID_ARGUMENT", "A file of Markdown is no plain file. Put a plain file in its place.");
 }
 
+/** Writes or removes a file. @throws STORE_UNWRITABLE for errors of the file system, which may name a folder by its handle alone */
+export async function writing<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } catch (cause) {
+    if (QavrError.isInstance(cause)) throw cause;
+    const says = `${path} could not be written. Check the permissions of the file and its folder, and the space on the disk.`;
+    throw new QavrError("STORE_UNWRITABLE", says, { details: { path }, cause });
+  }
+}
+
 /** For a missing file. @throws errors other than those of a missing file, and of a file or link in the place of a folder */
 export function noneThere(error: NodeJS.ErrnoException): undefined {
   if (error.code !== "ENOENT" && error.code !== "ENOTDIR") throw error;

@@ -180,7 +180,7 @@ describe.skipIf(process.platform === "win32")(
         await expect(call()).rejects.toMatchObject({ code: "STORE_UNWRITABLE" });
       }
       fs.rmSync(join(root, ".qavr/writes"));
-      await expect(procedures.stamp()).rejects.toMatchObject({ code: "ELOOP" });
+      await expect(procedures.stamp()).rejects.toMatchObject({ code: "STORE_UNWRITABLE", cause: { code: "ELOOP" } });
       expect(snapshot(outside)).toEqual(before);
       fs.renameSync(join(root, "procedures"), join(root, "moved"));
       symlinkSync(outside, join(root, "procedures"));
@@ -190,3 +190,23 @@ describe.skipIf(process.platform === "win32")(
     });
   },
 );
+
+it("a file that the disk or its permissions keep from being written is named in a coded error", async () => {
+  const { root, procedures } = proceduresOf({ "procedures/deploy.md": "Deploy.\n" });
+  const cause = Object.assign(new Error("EACCES: permission denied, rename '/proc/self/fd/37/x'"), { code: "EACCES" });
+  vi.spyOn(fs.promises, "rename").mockRejectedValue(cause);
+  vi.spyOn(fs.promises, "rm").mockRejectedValue(cause);
+  syncBuiltinESMExports();
+  onTestFinished(() => {
+    vi.restoreAllMocks();
+    syncBuiltinESMExports();
+  });
+  const refused = { code: "STORE_UNWRITABLE", cause: { code: "EACCES" } };
+  const named = { ...refused, message: expect.stringContaining("procedures/deploy.md") };
+  await expect(procedures.stamp()).rejects.toMatchObject(named);
+  await expect(procedures.migrate()).rejects.toMatchObject(refused);
+  const draft = { name: "team", description: "Team.", body: "Work.\n" };
+  await expect(procedures.accept(draft)).rejects.toMatchObject(refused);
+  const archive = archiveIn(root, { ...fileReplacer(root), create: async () => true });
+  await expect(archive.take("procedures/deploy.md", Buffer.from("Deploy.\n"))).rejects.toMatchObject(named);
+});

@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { rm } from "node:fs/promises";
 import { glob } from "tinyglobby";
-import { atPlace, readPlain, readPlainFile } from "../own-folders.js";
+import { atPlace, readPlain, readPlainFile, writing } from "../own-folders.js";
 import { idOf } from "./procedure-file.js";
 import type { FileReplacer } from "./replace-file.js";
 
@@ -40,12 +40,14 @@ export function archiveIn(root: string, replacer: FileReplacer): Archive {
     keep,
     async take(path, bytes) {
       await keep(path, bytes);
-      const taken = await atPlace(root, path, async (place) => {
-        const now = await readPlain(place).catch(() => undefined);
-        if (!now?.equals(bytes)) return false;
-        await rm(place);
-        return true;
-      });
+      const taken = await writing(path, () =>
+        atPlace(root, path, async (place) => {
+          const now = await readPlain(place).catch(() => undefined);
+          if (!now?.equals(bytes)) return false;
+          await rm(place);
+          return true;
+        }),
+      );
       return taken ?? false;
     },
     async list() {

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { QavrError } from "@qavr/core";
 import { nearIdenticalTo } from "@qavr/core/adapter";
-import { atPlace } from "../own-folders.js";
+import { atPlace, writing } from "../own-folders.js";
 import { withField } from "./front-matter.js";
 import type { LifecycleParts } from "./lifecycle.js";
 import type { AskModel } from "./review.js";
@@ -71,7 +71,8 @@ export async function accept({ root, replacer }: LifecycleParts, draft: Draft): 
   if (!(await replacer.create(path, Buffer.from(toFile(draft))))) {
     throw new QavrError("INVALID_ARGUMENT", `accept(): ${path} is there already. Give the draft another name.`);
   }
-  await atPlace(root, `.qavr/drafts/${draft.name}.md`, (place) => rm(place, { force: true }));
+  const own = `.qavr/drafts/${draft.name}.md`;
+  await writing(own, () => atPlace(root, own, (place) => rm(place, { force: true })));
   return `procedure:${draft.name}`;
 }
 

@@ -3,7 +3,7 @@ import { stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Engine } from "@qavr/core";
 import type { LocalMemories } from "@qavr/local";
-import { inMadeFolder, WRITE } from "../own-folders.js";
+import { inMadeFolder, WRITE, writing } from "../own-folders.js";
 import type { Archive } from "./archive.js";
 import type { Procedure } from "./procedure.js";
 import type { Catalogued, ProcedureIndex } from "./procedure-index.js";
@@ -26,10 +26,13 @@ export interface LifecycleParts {
 export const JOBS = ["stamp", "migrate", "review", "distil"] as const;
 export type Job = (typeof JOBS)[number];
 
-/** Notes that a job has ended. */
+/** Notes that a job has ended. @throws STORE_UNWRITABLE */
 export async function noteJob(root: string, job: Job): Promise<void> {
   const flag = WRITE | constants.O_TRUNC;
-  await inMadeFolder(root, ".qavr/jobs", (folder) => writeFile(join(folder, job), "", { flag }));
+  const jobs = ".qavr/jobs";
+  await writing(`${jobs}/${job}`, () =>
+    inMadeFolder(root, jobs, (folder) => writeFile(join(folder, job), "", { flag })),
+  );
 }
 
 /** When each job ended last, Unix ms; those that never ran are left out. */

@@ -61,15 +61,14 @@ export interface Procedures {
    * stay. A file that has changed since it was read is skipped.
    *
    * @param ids @default all
-   * @throws INVALID_ARGUMENT also for an unknown id and a path; STORE_UNWRITABLE where a link is in the place of a folder to write to; the error of
-   * the file system where a file cannot be written
+   * @throws INVALID_ARGUMENT also for an unknown id and a path; STORE_UNWRITABLE
    */
   stamp(ids?: readonly string[]): Promise<WriteReport>;
   /**
    * Completes files as `stamp` does, without counts, and moves fields of a SKILL.md that its format does not allow under `metadata`. Each
    * file is first copied to `.qavr/archive`. Run again, it changes nothing.
    *
-   * @throws INVALID_ARGUMENT; STORE_UNWRITABLE and errors of the file system as `stamp` does
+   * @throws INVALID_ARGUMENT; STORE_UNWRITABLE
    */
   migrate(options?: { readonly dryRun?: boolean | undefined }): Promise<WriteReport>;
   /**
@@ -84,7 +83,7 @@ export interface Procedures {
    * run every day or week, and more often while a revision is on trial.
    *
    * @param options.model Writes revisions; without it they are only proposed.
-   * @throws INVALID_ARGUMENT; STORE_UNWRITABLE and errors of the file system as `stamp` does; what the model throws; the codes of `engine.memories`
+   * @throws INVALID_ARGUMENT; STORE_UNWRITABLE; what the model throws; the codes of `engine.memories`
    * and `engine.history`
    */
   review(options?: {
@@ -96,7 +95,7 @@ export interface Procedures {
    * in `.qavr/drafts`; those that are nearly the same as another or as a procedure are left out.
    *
    * @param options.since Unix ms; the runs from then on.
-   * @throws INVALID_MODEL_OUTPUT for an answer of another form, and nothing is written then; what the model throws
+   * @throws INVALID_MODEL_OUTPUT for an answer of another form, and nothing is written then; STORE_UNWRITABLE; what the model throws
    */
   distil(options: {
     readonly model: AskModel;
@@ -107,7 +106,7 @@ export interface Procedures {
   accept(draft: Draft): Promise<string>;
   /** Copies in the archive, by path. */
   archived(): Promise<ArchivedCopy[]>;
-  /** Writes an archived copy back. @throws INVALID_ARGUMENT for one that is not in the archive, and where a file is in its place */
+  /** Writes an archived copy back. @throws INVALID_ARGUMENT for one that is not in the archive, and where a file is in its place; STORE_UNWRITABLE */
   restore(copy: string): Promise<void>;
   /** When each job ended last, Unix ms; those that never ran are left out. */
   lastRuns(): Promise<Partial<Record<Job, number>>>;

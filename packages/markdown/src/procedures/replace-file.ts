@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { lstat, open, readdir, rename, rm } from "node:fs/promises";
 import { posix } from "node:path";
-import { atPlace, inFolder, inMadeFolder, readPlain } from "../own-folders.js";
+import { atPlace, inFolder, inMadeFolder, readPlain, writing } from "../own-folders.js";
 
 /** Folder of files that are being written, below the root. */
 const WRITES = ".qavr/writes";
@@ -13,10 +13,10 @@ const WRITES = ".qavr/writes";
 export interface FileReplacer {
   /**
    * Returns false, and writes nothing, where the file is no plain file with exactly the bytes expected. An editor that writes between
-   * the last look and the rename loses its text; that takes microseconds.
+   * the last look and the rename loses its text; that takes microseconds. @throws STORE_UNWRITABLE
    */
   replace(path: string, expected: Uint8Array, bytes: Uint8Array): Promise<boolean>;
-  /** Writes a new file, with its folders. Returns false where one is there. @throws STORE_UNWRITABLE where a link leads there */
+  /** Writes a new file, with its folders. Returns false where one is there. @throws STORE_UNWRITABLE also where a link leads there */
   create(path: string, bytes: Uint8Array): Promise<boolean>;
   /** Removes files of processes that ended while they wrote. */
   clear(): Promise<void>;
@@ -56,14 +56,16 @@ export function fileReplacer(root: string): FileReplacer {
         const now = await readPlain(place).catch(() => undefined);
         return now?.equals(expected) ? (await lstat(place)).mode & 0o777 : undefined;
       };
-      return (await atPlace(root, path, (place) => put(place, bytes, modeAt))) ?? false;
+      return writing(path, async () => (await atPlace(root, path, (place) => put(place, bytes, modeAt))) ?? false);
     },
 
     async create(path, bytes) {
       const modeAt = async (place: string): Promise<number | undefined> =>
         (await lstat(place).catch(() => undefined)) ? undefined : 0o644;
-      return inMadeFolder(root, posix.dirname(path), (folder) =>
-        put(posix.join(folder, posix.basename(path)), bytes, modeAt),
+      return writing(path, () =>
+        inMadeFolder(root, posix.dirname(path), (folder) =>
+          put(posix.join(folder, posix.basename(path)), bytes, modeAt),
+        ),
       );
     },
 
