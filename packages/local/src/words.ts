@@ -1,19 +1,20 @@
 /** Scripts that put no spaces between words. */
 const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
 const WORD = /[\p{L}\p{N}\p{M}]+|\p{Extended_Pictographic}/gu;
-/** Combining accents of Latin, Greek and Cyrillic. Marks of other scripts are part of their words. */
-const ACCENTS = /[\u0300-\u036f]/g;
+/** Combining accents of Latin, Greek and Cyrillic, and vowel points of Hebrew and Arabic. Marks of other scripts are part of their words. */
+const ACCENTS = /[\u0300-\u036f\u05b0-\u05bd\u05bf\u05c1\u05c2\u05c7\u064b-\u0652]/g;
 /** Longest word, in UTF-16 units; the rest of an encoded file or a digest is cut off. */
 const LONGEST = 64;
 
 let segmenter: Intl.Segmenter | undefined;
 
 /**
- * The words of a text in any language, in order: NFKC, lower case, without accents. Texts and requests are cut by this one rule. A word
- * is one emoji or has letters, digits and marks only, which SQLite's `ascii` tokenizer keeps as one token.
+ * The words of a text in any language, in order: NFKC, in one case (capitals first, as those of straße are STRASSE), without accents. Texts
+ * and requests are cut by this one rule. A word is one emoji or has letters, digits and marks only, which SQLite's `ascii` tokenizer keeps
+ * as one token.
  */
 export function wordsOf(text: string): string[] {
-  const plain = text.normalize("NFKD").replace(ACCENTS, "").normalize("NFC").toLowerCase();
+  const plain = text.normalize("NFKD").replace(ACCENTS, "").normalize("NFC").toUpperCase().toLowerCase();
   const words: string[] = [];
   for (const word of plain.match(WORD) ?? []) {
     if (!UNSPACED.test(word)) {
