@@ -1,6 +1,6 @@
 import { fromMarkdown } from "mdast-util-from-markdown";
 
-/** A lesson as its file has it: a heading `### [date] title` and the text below it, up to the next heading of level 1 to 3. */
+/** A lesson as its file has it: a heading `### [date] title` and the text below it, up to the next line that begins with one to three `#`. */
 export interface Section {
   /** ISO date, as in 2026-01-31. */
   readonly date: string;
@@ -24,6 +24,8 @@ export function sectionsOf(source: string): Section[] {
   const text = source.replace(/^\uFEFF/, "");
   const headings = fromMarkdown(text).children.flatMap((node) => {
     if (node.type !== "heading" || node.depth > 3 || !node.position) return [];
+    // Text above a line of dashes or equals signs is a heading as well: mostly a separator without an empty line, or a merge conflict.
+    if (text[node.position.start.offset as number] !== "#") return [];
     const start = node.children[0]?.position?.start.offset;
     const end = node.children.at(-1)?.position?.end.offset;
     // Markup in a title stays, so its place in the source counts, not its text.

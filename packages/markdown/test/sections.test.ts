@@ -31,6 +31,13 @@ describe("lessons in Markdown", () => {
     expect(found(source)).toEqual(["a: one\n#### more\n```\n### [2026-01-03] code\n```"]);
   });
 
+  it.each([
+    ["a separator without an empty line", "one\n---"],
+    ["a merge conflict", "<<<<<<< HEAD\nmine\n=======\ntheirs\n>>>>>>> branch"],
+  ])("keep their text above %s", (_, body) => {
+    expect(found(`### [2026-01-02] a\n${body}\n   ### [2026-01-02] b\ntwo`)).toEqual([`a: ${body}`, "b: two"]);
+  });
+
   it("keep markup in titles, and any line ends, byte order mark and script", () => {
     expect(found("\uFEFF### [2026-01-02]  use `npm ci` \r\n\r\n新着\r\nメッセージ\r\n")).toEqual([
       "use `npm ci`: 新着\r\nメッセージ",
