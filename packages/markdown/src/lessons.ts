@@ -351,7 +351,7 @@ function assertOneMore(before: readonly Section[], after: readonly Section[], le
   if (isWhole) return;
   throw new QavrError(
     "INVALID_ARGUMENT",
-    `capture(): the lesson would not be one section of ${path}. Close code blocks and HTML in the body and at the end of the file, and leave out headings of level 1 to 3.`,
+    `capture(): the lesson would not be one section of ${path}. Close code blocks and HTML in the body and at the end of the file, and leave out headings of level 1 to 3, a first line that states a confidence, and # at the end of the title.`,
     { details: { path } },
   );
 }

@@ -94,6 +94,14 @@ describe("capture", () => {
     expect(text()).toBe(before);
   });
 
+  it.each([
+    ["a title whose last # would be lost", { title: "use #" }, /# at the end of the title/],
+    ["a body whose first line would be its confidence", { body: "confidence: 0.2\nReal." }, /first line/],
+  ])("refuses %s, and says so", async (_, change, says) => {
+    const { lessons } = start();
+    await expect(lessons.capture({ ...NEW, ...change })).rejects.toThrow(says);
+  });
+
   it("refuses a file that ends inside a code block", async () => {
     const { lessons } = start({ "kubelab/90-lessons.md": "```\nopen" });
     await expect(lessons.capture(NEW)).rejects.toThrow(/Close code blocks/);
