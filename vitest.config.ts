@@ -118,7 +118,7 @@ export default defineConfig({
       onOldest("main", [
         "oldest-peers",
         "{langgraph,lcel}-traces.e2e",
-        "{batches,example-selector{,-runs},interrupts,nested-retrievers,outcome-handler,run-scope}.e2e",
+        "{batches,example-selector{,-runs},interrupts,left-streams,nested-retrievers,outcome-handler,run-scope}.e2e",
         "langgraph/*.e2e",
       ]),
       onOldest("agents", ["agents/oldest-peers", "agent-traces.e2e", "agents/*.e2e"]),

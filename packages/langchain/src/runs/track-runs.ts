@@ -1,4 +1,5 @@
 import { type Runnable as LangChainRunnable, RunnableBinding } from "@langchain/core/runnables";
+import { IterableReadableStream } from "@langchain/core/utils/stream";
 import { QavrError } from "@qavr/core";
 import type { OutcomeHandler } from "./outcome-handler.js";
 import { isAbort } from "./run-errors.js";
@@ -45,14 +46,8 @@ export function trackRuns<Runnable extends Trackable>(
   return endingLeftStreams(runnable.withConfig(config) as Runnable, handler, runs);
 }
 
-/** The parts of a stream's iterator that tell whether it was read to its end. */
-interface Chunks {
-  next?: () => Promise<unknown>;
-  return?: (value?: unknown) => Promise<unknown>;
-}
-
 /** A runnable's stream, as its parts call it. */
-type Stream = (input: unknown, options?: StreamOptions) => Promise<Chunks>;
+type Stream = (input: unknown, options?: StreamOptions) => Promise<AsyncIterator<unknown>>;
 interface StreamOptions {
   readonly runId?: string;
   readonly signal?: AbortSignal;
@@ -63,37 +58,46 @@ interface StreamOptions {
  * A graph announces how it stopped, and is asked first.
  */
 function endingLeftStreams<Runnable>(tracked: Runnable, handler: OutcomeHandler, runs: RunTree): Runnable {
-  const target = tracked as { stream?: Stream };
-  const { stream } = target;
+  const target = tracked as { stream?: Stream; config?: StreamOptions } & Trackable;
+  const { stream, withConfig } = target;
   if (typeof stream !== "function") return tracked;
+  target.withConfig = (config) => endingLeftStreams(withConfig.call(tracked, config), handler, runs);
   target.stream = async (input, options) => {
-    const runId = options?.runId ?? crypto.randomUUID();
+    const runId = options?.runId ?? configuredRunId(target) ?? crypto.randomUUID();
     const chunks = await stream.call(tracked, input, { ...options, runId });
-    const { next, return: stop } = chunks;
+    if (typeof chunks?.next !== "function") return chunks;
     const end = async (error: unknown): Promise<void> => {
       const run = runs.find(runId);
       if (run && !run.parent) await handler.handleChainError(error, runId);
     };
-    if (next) {
-      chunks.next = async () => {
-        try {
-          return await next.call(chunks);
-        } catch (error) {
-          if (isAbort(error, options?.signal ? [options.signal] : [])) await end(error);
-          throw error;
-        }
-      };
-    }
-    if (stop) {
-      chunks.return = async (value) => {
-        const stopped = await stop.call(chunks, value);
-        await end(new DOMException("The reader left the stream.", "AbortError"));
-        return stopped;
-      };
-    }
-    return chunks;
+    // A stream of its own hears of each way to leave it: by an iterator, a reader or another stream that it is piped through. It reads a
+    // chunk when it is asked for one, so that the runnable is no further than its own stream would be.
+    return new IterableReadableStream(
+      {
+        async pull(controller) {
+          try {
+            const { done, value } = await chunks.next();
+            if (done) controller.close();
+            else controller.enqueue(value);
+          } catch (error) {
+            if (isAbort(error, options?.signal ? [options.signal] : [])) await end(error);
+            throw error;
+          }
+        },
+        async cancel() {
+          await chunks.return?.();
+          await end(new DOMException("The reader left the stream.", "AbortError"));
+        },
+      },
+      { highWaterMark: 0 },
+    );
   };
   return tracked;
+}
+
+/** The run id in a runnable's own config, which that of a call replaces. */
+function configuredRunId({ config, bound }: { config?: StreamOptions; bound?: object }): string | undefined {
+  return config?.runId ?? (bound && configuredRunId(bound));
 }
 
 /**
