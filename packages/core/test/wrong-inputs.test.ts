@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from "vitest";
-import { createEngine, type ErrorCode, memoryStore, type OutcomeInput, type RankRequest } from "../src/index.js";
-import { exportState, forget, importState, replay } from "../src/maintenance/index.js";
+import { createEngine, type ErrorCode, memoryStore, type OutcomeInput, oar, type RankRequest } from "../src/index.js";
+import { copyLedger, exportState, forget, importState, prune, replay } from "../src/maintenance/index.js";
 import { expectNothingDone, oneDoneOneOpen } from "./support/expect-nothing-done.js";
 import { request, testEngine } from "./support/test-engine.js";
 
@@ -266,6 +266,10 @@ describe("what is no object or no list at all", () => {
     ["an outcome that is a number", () => tested.engine.end(open, as(1))],
     ["ids in one string, to narrow", () => tested.engine.narrow(open, 0, as("d0"))],
     ["nothing to import", () => importState(tested.engine, as(null))],
+    ["nothing to prune", () => prune(tested.engine, as(undefined))],
+    ["a collection without a list, to prune", () => prune(tested.engine, as({ name: "notes" }))],
+    ["nothing to copy", () => copyLedger(as(undefined))],
+    ["a copy to no store", () => copyLedger({ from: memoryStore(), to: as(null), namespace: "a", learner: oar() })],
     [
       "a memory that is named both as helpful and as harmful",
       () => tested.engine.report("done", { helpful: ["m1"], harmful: ["m1"] }),

@@ -1,3 +1,6 @@
+import { LEARNER, NAME } from "../engine/check.js";
+import { ENGINE_RULES } from "../engine/create-engine.js";
+import { checkFields, type FieldRules } from "../errors/field-rules.js";
 import { QavrError } from "../errors/qavr-error.js";
 import { governance } from "../governance/governance.js";
 import type { Learner } from "../learners/learner.js";
@@ -6,7 +9,7 @@ import { rebuildRef } from "../ledger/state-keys.js";
 import type { Reduce, Reduction, SequencedEntry, Store } from "../store/store.js";
 import { sameBytes } from "../store/validate.js";
 import { LedgerReplay } from "./ledger-replay.js";
-import type { Progress } from "./progress.js";
+import { PROGRESS, type Progress } from "./progress.js";
 import { rebuild } from "./rebuild.js";
 
 /** Entries that are copied at once. */
@@ -21,13 +24,24 @@ export interface LedgerCopy {
   readonly progress?: Progress | undefined;
 }
 
+const RULES: FieldRules<LedgerCopy> = {
+  from: ENGINE_RULES.store,
+  to: ENGINE_RULES.store,
+  namespace: NAME,
+  learner: LEARNER,
+  progress: PROGRESS,
+};
+
 /**
  * Copies the entries of a namespace that a store lacks, in their places, reads each back, and builds the states there. The source is
  * only read. May be interrupted and repeated, and may run twice at once. Returns the place of the last entry.
  *
- * @throws UNSUPPORTED for a ledger whose beginning was compacted away, STORE_FAILED where the two ledgers differ, and the stores' codes
+ * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED, UNSUPPORTED for a ledger whose beginning was compacted away, STORE_FAILED where
+ * the two ledgers differ, and the stores' codes
  */
-export async function copyLedger({ from, to, namespace, learner, progress }: LedgerCopy): Promise<number> {
+export async function copyLedger(copy: LedgerCopy): Promise<number> {
+  checkFields("copyLedger", copy, RULES, ["from", "to", "namespace", "learner"]);
+  const { from, to, namespace, learner, progress } = copy;
   // The rules of governance are part of each entry, so its options do not matter here.
   const last = await copyEntries(from, to, namespace, ledgerReducer(learner, governance()), progress);
   const [revoked] = await to.readStates(namespace, rebuildRef.scope, [rebuildRef.id]);

@@ -2,7 +2,8 @@ import { DEFAULT_NAME, NAME } from "../engine/check.js";
 import { type EngineParts, partsOf } from "../engine/parts.js";
 import type { MemoryView } from "../engine/reports.js";
 import type { Engine } from "../engine/types.js";
-import { checkFields, type FieldRules, NOT_NEGATIVE, SWITCH } from "../errors/field-rules.js";
+import { checkFields, type FieldRules, FUNCTION, NOT_NEGATIVE, problemOf, SWITCH } from "../errors/field-rules.js";
+import { QavrError } from "../errors/qavr-error.js";
 import { commitEvent } from "./commit-event.js";
 import type { PrunedMemory, PruneReport } from "./reports.js";
 
@@ -77,6 +78,11 @@ export async function prune(
   options: PruneOptions = {},
 ): Promise<PruneReport> {
   const parts = partsOf(engine);
+  const problem = problemOf(collection, COLLECTION);
+  if (problem) {
+    const message = `prune: the collection cannot be pruned, since ${problem}. Give one such as localMemories().`;
+    throw new QavrError("INVALID_ARGUMENT", message, { details: { problem } });
+  }
   checkFields("prune", options, OPTIONS);
   const { rules = DEFAULT_RULES, namespace = collection.namespace ?? DEFAULT_NAME, dryRun = false } = options;
   rules.forEach((rule, i) => {
@@ -126,6 +132,8 @@ async function note(parts: EngineParts, namespace: string, collection: string, i
 function holds({ score, unusedDays }: PruneRule, memory: PrunedMemory): boolean {
   return memory.score <= score && (unusedDays === undefined || memory.unusedDays >= unusedDays);
 }
+
+const COLLECTION = { name: NAME, list: FUNCTION, archive: FUNCTION };
 
 const OPTIONS: FieldRules<PruneOptions> = {
   rules: [Array.isArray, "a list of { score, unusedDays }"],
