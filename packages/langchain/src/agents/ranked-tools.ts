@@ -1,7 +1,7 @@
 import type { DocumentInterface } from "@langchain/core/documents";
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import { QavrError } from "@qavr/core";
-import { checkFields, type FieldRules, illegalOption, whole } from "@qavr/core/adapter";
+import { checkFields, type FieldRules, illegalOption, MAX_FETCH_K, whole } from "@qavr/core/adapter";
 import { type AgentMiddleware, createMiddleware } from "langchain";
 import { z } from "zod";
 import { assertFields, type MemoryHandle, partsOf } from "../memory-parts.js";
@@ -25,7 +25,7 @@ export interface RankedToolsFields
   readonly memory: MemoryHandle;
   /** The tools to choose from, each with a name of its own. Do not give them to the agent as well. */
   readonly tools: readonly StructuredToolInterface[];
-  /** The number of tools that a run gets, from 1. @default 5 */
+  /** The number of tools that a run gets, from 1 to 1,000. @default 5 */
   readonly k?: number | undefined;
   /**
    * A store or collection with one document for each tool, whose id is the tool's name: its similarities order the tools that nothing was
@@ -76,7 +76,7 @@ export function rankedTools(fields: RankedToolsFields): AgentMiddleware {
     k,
     idOf: ({ id }) => id,
     required: true,
-    fetchK: Math.max(k, Math.min(all.size, MOST)),
+    fetchK: Math.max(k, Math.min(all.size, MAX_FETCH_K)),
   });
   const stateKey = `_${name}`;
   const request = {
@@ -117,11 +117,8 @@ export function rankedTools(fields: RankedToolsFields): AgentMiddleware {
   });
 }
 
-/** Most tools that are ranked at once. */
-const MOST = 1000;
-
 const OPTIONS: FieldRules<Pick<RankedToolsFields, "k" | "collection" | "namespace" | "context">> = {
-  k: whole(1),
+  k: whole(1, MAX_FETCH_K),
   // The retriever checks these.
   collection: true,
   namespace: true,
