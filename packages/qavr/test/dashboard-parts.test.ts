@@ -77,3 +77,18 @@ it.each(LEDGERS)(
     await shown.close();
   },
 );
+
+it("the dashboard looks for a change of the ledger once per question", async () => {
+  const inner = memoryStore();
+  await runApp(appEngine(inner), { runs: 2 });
+  let looks = 0;
+  const readEntries: Store["readEntries"] = async (namespace, page) => {
+    if (page.after === 0 && page.limit === 1) looks += 1;
+    return inner.readEntries(namespace, page);
+  };
+  const api = createApi({ ...inner, readEntries }, "a ledger");
+  await api.answer("status", new URLSearchParams());
+  looks = 0;
+  await api.answer("memories", new URLSearchParams());
+  expect(looks).toBe(1);
+});

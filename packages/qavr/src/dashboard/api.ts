@@ -46,6 +46,7 @@ const REPORTS: Readonly<Record<string, Report>> = {
 export function createApi(store: Store, place: string): Api {
   const ledgers = new Map<string, Ledger>();
   const cache = new Map<string, { readonly version: string; readonly answer: unknown }>();
+  const statuses = new WeakMap<Ledger, { readonly version: string; readonly status: Promise<NamespaceStatus> }>();
 
   return {
     async answer(question, params) {
@@ -59,7 +60,10 @@ export function createApi(store: Store, place: string): Api {
       const key = `${question}?${params}`;
       const known = cache.get(key);
       if (known?.version === version) return known.answer;
-      const answer = await report(ledger, params);
+      const answer = await report(
+        { ...ledger, engine: { ...ledger.engine, status: statusAt(ledger, version) } },
+        params,
+      );
       if (isPartial(ledger)) return answer;
       cache.delete(key);
       cache.set(key, { version, answer });
@@ -72,10 +76,23 @@ export function createApi(store: Store, place: string): Api {
     const known = ledgers.get(named ?? "");
     // An empty ledger's namespace, learner and list of namespaces are not known yet.
     if (known && (await store.head(known.namespace)) > 0) return known;
-    const found = await ledgerIn(store, place, named, { partial: true });
-    const ledger = { ...found, engine: { ...found.engine, status: sharedStatus(found) } };
+    const ledger = await ledgerIn(store, place, named, { partial: true });
     if (!isPartial(ledger)) ledgers.set(named ?? "", ledger);
     return ledger;
+  }
+
+  /** The engine's status, which every report asks for: read once for each version of a ledger. */
+  function statusAt(ledger: Ledger, version: string): Engine["status"] {
+    return (options) => {
+      const known = statuses.get(ledger);
+      if (known?.version === version) return known.status;
+      const reading = { version, status: ledger.engine.status(options) };
+      statuses.set(ledger, reading);
+      reading.status.catch(() => {
+        if (statuses.get(ledger) === reading) statuses.delete(ledger);
+      });
+      return reading.status;
+    };
   }
 }
 
@@ -91,21 +108,6 @@ async function versionOf({ store, namespace }: Ledger): Promise<string> {
   // Reports tell of a damaged entry.
   const [first] = await store.readEntries(namespace, { after: 0, limit: 1 }).catch(() => []);
   return [head, first?.seq, store.changesSince?.(namespace, 0).cursor].join("/");
-}
-
-/** The engine's status, which every report asks for: read once while the ledger does not change. */
-function sharedStatus(ledger: Ledger): Engine["status"] {
-  let known: { readonly version: string; readonly status: Promise<NamespaceStatus> } | undefined;
-  return async (options) => {
-    const version = await versionOf(ledger);
-    if (known?.version === version) return known.status;
-    const reading = { version, status: ledger.engine.status(options) };
-    known = reading;
-    reading.status.catch(() => {
-      if (known === reading) known = undefined;
-    });
-    return reading.status;
-  };
 }
 
 function orderIn(params: URLSearchParams): MemoryOrder {
