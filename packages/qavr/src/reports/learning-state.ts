@@ -44,7 +44,7 @@ export function stateOf(status: NamespaceStatus): LearningState {
 
 /** Names the collections whose learned lists did no better than the host's in control runs. */
 function idleSentence({ collections }: NamespaceStatus): string {
-  const idle = collections.filter(({ learner }) => Number(learner["controls"] ?? 0) > 0.5);
+  const idle = collections.filter(({ learner: { controls = 0 } }) => Number(controls) > 0.5);
   if (idle.length === 0) return "";
   return `Learned lists do no better than the host's so far in ${idle.map(({ collection }) => collection).join(", ")}. `;
 }
