@@ -1,4 +1,4 @@
-import type { EpisodeView, HistoryEvent } from "@qavr/core";
+import type { EpisodeView } from "@qavr/core";
 import type { Ledger } from "../open-ledger.js";
 
 export interface RunRow {
@@ -17,7 +17,7 @@ export interface RunRow {
 
 export interface RunsReport {
   readonly namespace: string;
-  /** Latest entry first. */
+  /** Latest retrieval first. */
   readonly runs: readonly RunRow[];
   /** Give it as `before` for the next page; absent after the last one. */
   readonly next?: number;
@@ -29,43 +29,37 @@ const PAGE = 500;
 const TOGETHER = 50;
 
 /**
- * The latest runs of a namespace, those with the latest entry first. Reads the ledger backwards until it has found `limit` of them.
+ * The latest runs of a namespace, each at the place of its last retrieval, which later outcomes do not change: no run is on two pages.
+ * Reads the ledger backwards until it has found `limit` of them.
  *
  * @param before place in the ledger before which to look. @default its end
  */
 export async function runsReport(ledger: Ledger, limit: number, before?: number): Promise<RunsReport> {
   const { engine, store, namespace } = ledger;
   const end = Math.min((await store.head(namespace)) + 1, before ?? Number.POSITIVE_INFINITY);
-  const listed = await episodesFrom(ledger, end);
-  /** Place of each run's last entry. */
-  const places = new Map<string, number>();
+  const found = new Map<string, RunRow & { readonly seq: number }>();
   // One run more than wanted shows that there is a next page.
-  for (let after = end - 1; after > 0 && places.size <= limit; ) {
+  for (let after = end - 1; after > 0 && found.size <= limit; ) {
     const size = Math.min(PAGE, after);
     after -= size;
     const { events } = await engine.history({ namespace, after, limit: size });
     // The page of a compacted ledger may begin later, and hold entries that were read already.
     const page = events.filter(({ seq }) => seq <= after + size);
     if (page.length === 0) break;
-    for (const event of page.reverse()) {
-      const episode = episodeOf(event);
-      if (episode !== undefined && !listed.has(episode) && !places.has(episode)) places.set(episode, event.seq);
+    const retrievals = page.flatMap((event) => (event.type === "exposure" ? [event] : [])).reverse();
+    while (retrievals.length > 0 && found.size <= limit) {
+      const some = retrievals.splice(0, Math.min(TOGETHER, limit + 1 - found.size));
+      const views = await Promise.all(some.map(({ episode }) => engine.explain(episode, { namespace })));
+      for (const [i, view] of views.entries()) {
+        const { seq, exposures } = some[i] as (typeof some)[number];
+        const isLast = view && exposures.at(-1)?.at === view.exposures.at(-1)?.at;
+        if (isLast && !found.has(view.episode)) found.set(view.episode, { ...rowOf(view), seq });
+      }
     }
   }
-  const latest = [...places].slice(0, limit);
-  const runs: RunRow[] = [];
-  for (let start = 0; start < latest.length; start += TOGETHER) {
-    const some = latest.slice(start, start + TOGETHER);
-    const views = await Promise.all(some.map(([episode]) => engine.explain(episode, { namespace })));
-    runs.push(...views.flatMap((view) => (view ? [rowOf(view)] : [])));
-  }
-  return { namespace, runs, ...(places.size > limit ? { next: latest.at(-1)?.[1] as number } : {}) };
-}
-
-/** Runs with an entry from `end` on, among the next {@link PAGE}: they were on an earlier page. */
-async function episodesFrom({ engine, namespace }: Ledger, end: number): Promise<ReadonlySet<string>> {
-  const { events } = await engine.history({ namespace, after: end - 1, limit: PAGE });
-  return new Set(events.flatMap((event) => episodeOf(event) ?? []));
+  const latest = [...found.values()].slice(0, limit);
+  const runs = latest.map(({ seq: _, ...row }) => row);
+  return { namespace, runs, ...(found.size > limit ? { next: latest.at(-1)?.seq as number } : {}) };
 }
 
 function rowOf({ episode, state, exposures, outcome }: EpisodeView): RunRow {
@@ -81,8 +75,4 @@ function rowOf({ episode, state, exposures, outcome }: EpisodeView): RunRow {
     ...(item ? { first: { id: item.id, ...(item.label === undefined ? {} : { label: item.label }) } } : {}),
     ...(outcome ? { outcome } : {}),
   };
-}
-
-function episodeOf(event: HistoryEvent): string | undefined {
-  return event.type === "exposure" || event.type === "outcome" ? event.episode : undefined;
 }
