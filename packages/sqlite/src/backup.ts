@@ -30,6 +30,8 @@ export interface BackupReport extends LedgerCheck {
 }
 
 const UNFINISHED = ".unfinished";
+/** SQLite leaves it beside a copy for which the disk has no room. */
+const JOURNAL = "-journal";
 /** A copy without a write for this long was interrupted, in ms: a day, many times the duration of the largest copy. */
 const INTERRUPTED_AFTER = 24 * 3_600_000;
 
@@ -50,21 +52,23 @@ export function copyLedger(db: DatabaseSync, to: string, digest?: string): Backu
   try {
     createDurableFolder(dirname(path));
     removeInterrupted(path);
-    // One read transaction: writes of other connections continue and are not in the copy.
-    db.prepare("VACUUM INTO ?").run(unfinished);
-    syncFile(unfinished);
-    const report = withReadOnly(unfinished, (copy) => verified(copy, path));
-    if (digest !== undefined && report.digest !== digest) throw changedMeanwhile(path);
-    assertFree(path);
-    // Of a ledger that was moved away. It says nothing about this one.
-    rmSync(path + MARK, { force: true });
-    giveName(unfinished, path);
-    syncFolder(dirname(path));
-    return report;
+    try {
+      // One read transaction: writes of other connections continue and are not in the copy.
+      db.prepare("VACUUM INTO ?").run(unfinished);
+      syncFile(unfinished);
+      const report = withReadOnly(unfinished, (copy) => verified(copy, path));
+      if (digest !== undefined && report.digest !== digest) throw changedMeanwhile(path);
+      assertFree(path);
+      // Of a ledger that was moved away. It says nothing about this one.
+      rmSync(path + MARK, { force: true });
+      giveName(unfinished, path);
+      syncFolder(dirname(path));
+      return report;
+    } finally {
+      for (const file of [unfinished, unfinished + JOURNAL]) rmSync(file, { force: true });
+    }
   } catch (error) {
     throw toStoreError(error, path);
-  } finally {
-    rmSync(unfinished, { force: true });
   }
 }
 
@@ -162,7 +166,7 @@ function giveName(unfinished: string, path: string): void {
 function removeInterrupted(path: string): void {
   const [folder, prefix] = [dirname(path), `${basename(path)}.`];
   for (const name of readdirSync(folder)) {
-    if (!name.startsWith(prefix) || !name.endsWith(UNFINISHED)) continue;
+    if (!name.startsWith(prefix) || ![UNFINISHED, UNFINISHED + JOURNAL].some((end) => name.endsWith(end))) continue;
     const file = join(folder, name);
     const found = statSync(file, { throwIfNoEntry: false });
     if (found?.isFile() && found.mtimeMs < Date.now() - INTERRUPTED_AFTER) rmSync(file, { force: true });

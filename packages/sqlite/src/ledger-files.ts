@@ -19,7 +19,8 @@ export function leftBeside(path: string): string[] {
 /** The log, if it is not empty. SQLite deletes it when it makes a new file. */
 export function logLeftBeside(path: string): string | undefined {
   const log = path + LOG;
-  return look(log)?.size ? log : undefined;
+  // In a folder that must not be entered it is not seen: opening the ledger names that obstacle.
+  return existsSync(log) && look(log)?.size ? log : undefined;
 }
 
 /** The files of an open connection. */

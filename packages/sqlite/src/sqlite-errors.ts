@@ -67,7 +67,7 @@ export function toStoreError(error: unknown, path: string): QavrError {
   const sqliteCode = resultCode(cause);
   const code = meaningOf(cause) ?? "STORE_FAILED";
   const reason = cause instanceof Error ? cause.message : String(cause);
-  const advice = ADVICE[code] ?? "The cause says more.";
+  const advice = ADVICE[code] ?? "Check the disk and the free space on it; the cause says more.";
   return new QavrError(code, `The file ${path} could not be used: ${reason}. ${advice}`, {
     details: { path, ...(sqliteCode === undefined ? {} : { sqliteCode }) },
     cause,

@@ -81,9 +81,12 @@ describe("a backup", () => {
     });
     // The next copy removes copies interrupted long ago, but not one that another process may be writing.
     const again = tempLedger();
-    const [old, young] = ["1", "2"].map((name) => `${again}.${name}.unfinished`) as [string, string];
-    for (const file of [old, young]) writeFileSync(file, "half");
-    utimesSync(old, new Date(2020, 1), new Date(2020, 1));
+    const young = `${again}.2.unfinished`;
+    writeFileSync(young, "half");
+    for (const old of [`${again}.1.unfinished`, `${again}.1.unfinished-journal`]) {
+      writeFileSync(old, "half");
+      utimesSync(old, new Date(2020, 1), new Date(2020, 1));
+    }
     await store.backup(again);
     expect(readdirSync(dirname(again)).sort()).toEqual([basename(again), basename(young)]);
     await store.close();
@@ -103,6 +106,21 @@ describe("a backup", () => {
       expect(readdirSync(dirname(copy))).toEqual([]);
     }
     await damaged.close();
+  });
+
+  it("for which the disk has no room leaves no journal behind", async () => {
+    const [path, copy] = [tempLedger(), tempLedger()];
+    const store = sqliteStore(path);
+    await store.commit("n", [tally("a")], counting);
+    interceptSqlite((run, sql) => {
+      run();
+      if (sql !== "VACUUM INTO ?") return;
+      const [unfinished] = readdirSync(dirname(copy)) as [string];
+      writeFileSync(join(dirname(copy), `${unfinished}-journal`), "half");
+      throw Object.assign(new Error("database or disk is full"), { errcode: 13 });
+    });
+    await expect(store.backup(copy)).rejects.toMatchObject({ code: "STORE_UNWRITABLE" });
+    expect(readdirSync(dirname(copy))).toEqual([]);
   });
 
   it("gives up when another one was faster, and leaves that one as it is", async () => {

@@ -101,6 +101,8 @@ describe("sqliteStore refuses, when it is opened,", () => {
     chmodSync(path, 0o666);
     chmodSync(dirname(path), 0o555);
     expect(await refusalOfNobody(path)).toEqual({ code: "STORE_UNWRITABLE", cause: "EACCES" });
+    chmodSync(dirname(path), 0o000);
+    expect(await refusalOfNobody(path)).toEqual({ code: "STORE_UNWRITABLE", cause: "EACCES" });
     chmodSync(dirname(path), 0o777);
     expect(await refusalOfNobody(path)).toEqual({ code: "opened" });
   });
