@@ -330,7 +330,7 @@ function foreign(place: string, cause?: unknown): QavrError {
 function notThere(place: string): QavrError {
   return new QavrError(
     "STORE_UNAVAILABLE",
-    `There is no ledger of this version in ${place}, and migrate is false. Open the store once with a login that may create tables.`,
+    `There is no ledger of this version in ${place}. Run your application once with a login that may create tables, and without migrate: false.`,
     { details: { place } },
   );
 }
