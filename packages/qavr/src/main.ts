@@ -7,9 +7,12 @@ if (major < 22 || (major === 22 && minor < 13)) {
 } else {
   // `qavr runs | head` closes the pipe early; that is no failure.
   process.stdout.on("error", (error: NodeJS.ErrnoException) => {
-    if (error.code !== "EPIPE") throw error;
-    process.exit(0);
+    if (error.code === "EPIPE") process.exit(0);
+    process.stderr.write(`error: standard output takes no more: ${error.code}.\n`);
+    process.exit(1);
   });
+  // Without a reader of progress and messages the work goes on.
+  process.stderr.on("error", () => {});
   // Node 22 announces node:sqlite as experimental; the ledger's format does not depend on it.
   process.removeAllListeners("warning");
   const { runProgram } = await import("./program.js");
