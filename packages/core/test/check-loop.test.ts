@@ -23,6 +23,18 @@ describe("one text under many ids", () => {
   });
 });
 
+describe("one id in two collections", () => {
+  it("is no sign of ids that change, with texts and without", async () => {
+    const engine = createEngine({ store: memoryStore() });
+    for (let run = 0; run < 2 * RUNS; run++) {
+      const collection = run % 2 ? "lessons" : "documents";
+      const candidates = ["a", "b"].map((id) => ({ id, similarity: 0.5, ...(run < RUNS ? {} : { text: id }) }));
+      await engine.end((await engine.rank({ collection, candidates, topK: 2 })).episode, { reward: (run >> 1) % 2 });
+    }
+    expect(await codesOf(engine)).not.toContain("IDS_CHANGE");
+  });
+});
+
 describe("a run without an outcome", () => {
   it("is a finding when it has ended, and none while it waits for a person", async () => {
     const engine = createEngine({ store: memoryStore() });

@@ -93,11 +93,12 @@ export async function examineLoop(ledger: Ledger, now: number): Promise<DoctorRe
   const { engine, store, place, namespace } = ledger;
   const head = await store.head(namespace);
   const status = await engine.status({ namespace });
-  const { events, memories } = await readLoop(engine, namespace, head, LOOKED_AT);
+  const sample = await readLoop(engine, namespace, head, LOOKED_AT);
   const collections = status.collections.map(({ collection }) => collection);
   const known = await Promise.all(
     collections.map((collection) => engine.memories({ namespace, collection, limit: LOOKED_AT })),
   );
+  const { events } = sample;
   const facts = {
     events,
     status,
@@ -105,7 +106,7 @@ export async function examineLoop(ledger: Ledger, now: number): Promise<DoctorRe
     namespaces: ledger.namespaces.length,
     now,
   };
-  const findings: Finding[] = checkLoop({ events, memories }).map(({ code, finding, fix }) => ({
+  const findings: Finding[] = checkLoop(sample).map(({ code, finding, fix }) => ({
     id: code.toLowerCase().replaceAll("_", "-"),
     finding,
     fix,
