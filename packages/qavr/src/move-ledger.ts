@@ -2,7 +2,7 @@ import { createEngine, QavrError, type Store } from "@qavr/core";
 import { governance } from "@qavr/core/governance";
 import { copyLedger, type Progress, verify } from "@qavr/core/maintenance";
 import { CommandError } from "./exit-codes.js";
-import { learnerOf } from "./open-ledger.js";
+import { learnerOf, learnerWithId } from "./open-ledger.js";
 
 export interface MoveReport {
   readonly namespaces: number;
@@ -16,10 +16,19 @@ const PAGE = 500;
 /**
  * Call it before the target is made, so that a refused move leaves nothing behind.
  *
- * @throws UNSUPPORTED for a ledger with a compacted namespace, whose first entries cannot be copied
+ * @throws CommandError CONFLICT for a learner of the application, whose states cannot be built here; QavrError UNSUPPORTED for a ledger with a
+ *   compacted namespace, whose first entries cannot be copied
  */
-export async function assertWhole(from: Store): Promise<void> {
+export async function assertMovable(from: Store): Promise<void> {
+  const engine = createEngine({ store: from });
   for await (const namespace of namespacesOf(from)) {
+    const { learner } = await engine.status({ namespace });
+    if (!(await learnerWithId(learner))) {
+      throw new CommandError(
+        "CONFLICT",
+        `Namespace ${namespace} was learned by ${learner}, a learner of the application. Call copyLedger() of @qavr/core/maintenance there.`,
+      );
+    }
     const [first] = await from.readEntries(namespace, { after: 0, limit: 1 });
     if (first?.seq === 1) continue;
     throw new QavrError(

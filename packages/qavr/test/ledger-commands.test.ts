@@ -1,6 +1,7 @@
 import { copyFileSync, existsSync, readdirSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
+import { oar } from "@qavr/core";
 import { governance } from "@qavr/core/governance";
 import { revoke } from "@qavr/core/maintenance";
 import { sqliteStore } from "@qavr/sqlite";
@@ -19,6 +20,18 @@ describe("qavr ledger", () => {
   it("verifies ledgers that were recorded under rules of trust", async () => {
     const path = await ledgerFile({ runs: 10 }, { governance: governance({ trust: "audited" }) });
     expect(await dataOf("ledger", "verify", "-s", path)).toMatchObject({ ok: true });
+  });
+
+  it("refuses to say anything of memories that a learner of the application wrote, and to move them", async () => {
+    const path = await ledgerFile({ runs: 10 }, { learner: { ...oar(), id: "mine@1" } });
+    for (const command of [["memories"], ["memories", "-c", "default"], ["ledger", "export"], ["why", "d0"]]) {
+      const { exitCode, stderr } = await qavr(...command, "-s", path);
+      expect(stderr).toMatch("was learned by mine@1");
+      expect(exitCode).toBe(5);
+    }
+    const to = newPath();
+    expect((await qavr("ledger", "move", "--to", to, "-s", path)).exitCode).toBe(5);
+    expect(existsSync(to)).toBe(false);
   });
 
   it("carries what was learned to another ledger", async () => {

@@ -1,7 +1,18 @@
 import type { NamespaceStatus } from "@qavr/core";
 import { CommandError } from "../exit-codes.js";
+import type { Ledger } from "../open-ledger.js";
 
 type Collection = NamespaceStatus["collections"][number];
+
+/** @throws CommandError CONFLICT where another learner wrote the memories, which cannot be read then */
+export async function collectionsOf({ engine, namespace }: Ledger): Promise<readonly Collection[]> {
+  const { collections, learner } = await engine.status({ namespace });
+  if (learner === engine.learner.id) return collections;
+  throw new CommandError(
+    "CONFLICT",
+    `Namespace ${namespace} was learned by ${learner}, whose memories ${engine.learner.id} cannot read. Read them in the application that has it.`,
+  );
+}
 
 /** @throws CommandError NOT_FOUND for a name that none of the collections has */
 export function collectionNamed(name: string, collections: readonly Collection[]): Collection {

@@ -2,7 +2,7 @@ import type { MemoryView } from "@qavr/core";
 import type { Progress } from "@qavr/core/maintenance";
 import { CommandError } from "../exit-codes.js";
 import type { Ledger } from "../open-ledger.js";
-import { collectionNamed } from "./collections.js";
+import { collectionNamed, collectionsOf } from "./collections.js";
 import { type Share, wilson } from "./interval.js";
 
 export const MEMORY_ORDERS = ["worst", "best", "shown", "unsure"] as const;
@@ -40,22 +40,22 @@ export interface MemoriesRequest {
   readonly most: number;
 }
 
-type Collections = Awaited<ReturnType<Ledger["engine"]["status"]>>["collections"];
+type Collections = Awaited<ReturnType<typeof collectionsOf>>;
 
 const PAGE = 1_000;
 
 /**
  * The memories of a namespace in one order. Those without evidence are in the orders `shown` and `unsure` alone.
  *
- * @throws CommandError NOT_FOUND for a collection that the namespace does not have, USAGE for an `after` that no page gave
+ * @throws CommandError NOT_FOUND for a collection that the namespace does not have, CONFLICT for another learner's memories, USAGE for an
+ *   `after` that no page gave
  */
 export async function memoriesReport(
   ledger: Ledger,
   request: MemoriesRequest,
   progress?: Progress,
 ): Promise<MemoriesReport> {
-  const { engine, namespace } = ledger;
-  const all = (await engine.status({ namespace })).collections;
+  const all = await collectionsOf(ledger);
   const collections = request.collection === undefined ? all : [collectionNamed(request.collection, all)];
   return request.order === "worst" || request.order === "best"
     ? byUtility(ledger, request, collections)

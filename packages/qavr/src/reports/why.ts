@@ -1,6 +1,7 @@
 import type { EpisodeView, ExplainedItem, ExposureView, HistoryEvent, MemoryView, NotShown } from "@qavr/core";
 import { CommandError } from "../exit-codes.js";
 import type { Ledger } from "../open-ledger.js";
+import { collectionsOf } from "./collections.js";
 import { type Share, wilson } from "./interval.js";
 import { rewardsIn } from "./judged-runs.js";
 import { type MemoryRow, rowOf } from "./memories.js";
@@ -53,7 +54,7 @@ const MOST_APPEARANCES = 10;
 /**
  * Explains a run, by its id or an alias, or a memory, by its id or the label that it has.
  *
- * @throws CommandError NOT_FOUND
+ * @throws CommandError NOT_FOUND, CONFLICT for another learner's memories
  */
 export async function whyReport(ledger: Ledger, reference: string): Promise<WhyReport> {
   const { engine, namespace } = ledger;
@@ -73,7 +74,7 @@ export async function memoryReport(
   reference: string,
 ): Promise<Extract<WhyReport, { readonly kind: "memory" }> | undefined> {
   const { engine, store, namespace } = ledger;
-  const collections = (await engine.status({ namespace })).collections.map(({ collection }) => collection);
+  const collections = (await collectionsOf(ledger)).map(({ collection }) => collection);
   let end = await store.head(namespace);
   for (const collection of collections) {
     const [known] = (await engine.memories({ namespace, collection, ids: [reference] })).memories;

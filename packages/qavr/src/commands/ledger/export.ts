@@ -1,11 +1,12 @@
 import { toLearnedFile } from "../../learned-file.js";
-import { collectionNamed, onlyCollection } from "../../reports/collections.js";
+import { collectionNamed, collectionsOf, onlyCollection } from "../../reports/collections.js";
 import type { Input, Output } from "../command.js";
 
 export async function run({ open, options, note }: Input): Promise<Output> {
   const { collection: named } = options as { readonly collection?: string };
-  const { engine, namespace } = await open();
-  const { collections } = await engine.status({ namespace });
+  const ledger = await open();
+  const { engine, namespace } = ledger;
+  const collections = await collectionsOf(ledger);
   const { collection } = named === undefined ? onlyCollection(collections) : collectionNamed(named, collections);
   const file = await toLearnedFile(engine, namespace, collection);
   note(`${file.memories.length} memories of collection ${file.collection}, learner ${file.learner}`);

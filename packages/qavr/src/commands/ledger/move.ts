@@ -1,12 +1,12 @@
 import { CommandError } from "../../exit-codes.js";
-import { assertWhole, moveLedger } from "../../move-ledger.js";
+import { assertMovable, moveLedger } from "../../move-ledger.js";
 import { openStore } from "../../open-ledger.js";
 import { count, plural } from "../../terminal/text.js";
 import type { Input, Output } from "../command.js";
 
 export async function run({ open, options, progress }: Input): Promise<Output> {
   const from = await open();
-  await assertWhole(from.store);
+  await assertMovable(from.store);
   const { store: to, place } = await openStore(options.to as string, "create");
   try {
     if (place === from.place) throw new CommandError("USAGE", "--to names the same ledger.");
