@@ -22,6 +22,7 @@ const BY_CODE: Partial<Record<ErrorCode, number>> = {
   UNSUPPORTED: EXIT.usage,
   UNKNOWN_EPISODE: EXIT.notFound,
   IDEMPOTENCY_CONFLICT: EXIT.conflict,
+  INVALID_STATE: EXIT.unavailable,
   LEARNER_MISMATCH: EXIT.conflict,
   STORE_NEWER_SCHEMA: EXIT.conflict,
 };

@@ -110,6 +110,12 @@ export async function openStore(
   return { store, place: withoutPassword(location) };
 }
 
+/** @throws CommandError USAGE, INVALID_ARGUMENT for a URL, which would make folders of its parts */
+export function fileNamed(path: string): string {
+  if (!isPostgres(locationOf(path))) return path;
+  throw new CommandError("USAGE", "Name the path of a file. Received a postgres:// URL.");
+}
+
 /** The server itself refuses writes on such a connection. */
 function withReadOnlyTransactions(location: string): string {
   return edited(location, (url) => {

@@ -34,6 +34,19 @@ describe("qavr ledger", () => {
     expect(existsSync(to)).toBe(false);
   });
 
+  it("copies to a file alone", async () => {
+    for (const to of ["postgres://user:secret@localhost/app", "s3://bucket/ledger"]) {
+      for (const command of [
+        ["backup", to, "-s", ledger],
+        ["restore", ledger, to],
+      ]) {
+        const { exitCode, stderr } = await qavr("ledger", ...command);
+        expect(exitCode).toBe(2);
+        expect(stderr).not.toContain("secret");
+      }
+    }
+  });
+
   it("carries what was learned to another ledger", async () => {
     const file = newPath("learned.json");
     const { stdout } = await qavr("ledger", "export", "-s", ledger);
@@ -76,6 +89,7 @@ describe("qavr ledger", () => {
     ]) {
       const message = `The file is damaged: the state of ${what} cannot be read. Export it again.`;
       expect(await imported(content, newPath())).toMatchObject({ error: { code: "INVALID_STATE", message } });
+      expect((await qavr("ledger", "import", file, "-s", newPath())).exitCode).toBe(6);
     }
     const store = newPath();
     expect(await imported({ data: learned }, store)).toMatchObject({ error: { code: "USAGE" } });

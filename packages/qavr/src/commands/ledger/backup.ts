@@ -1,5 +1,6 @@
 import { QavrError, type Store } from "@qavr/core";
 import type { SqliteStore } from "@qavr/sqlite";
+import { fileNamed } from "../../open-ledger.js";
 import { count } from "../../terminal/text.js";
 import type { Input, Output } from "../command.js";
 
@@ -11,7 +12,7 @@ export async function run({ open, args }: Input): Promise<Output> {
       "Only a SQLite ledger is copied to a file. For PostgreSQL use pg_dump, or npx qavr ledger move.",
     );
   }
-  const report = await store.backup(args[0] as string);
+  const report = await store.backup(fileNamed(args[0] as string));
   return { data: report, text: () => `${count(report.entries)} entries copied to ${report.path} and verified.` };
 }
 

@@ -1,8 +1,10 @@
+import { fileNamed } from "../../open-ledger.js";
 import { count } from "../../terminal/text.js";
 import type { Input, Output } from "../command.js";
 
 export async function run({ args }: Input): Promise<Output> {
   const { restoreBackup } = await import("@qavr/sqlite");
-  const report = await restoreBackup(args[0] as string, args[1] as string);
+  const [from, to] = args.map(fileNamed) as [string, string];
+  const report = await restoreBackup(from, to);
   return { data: report, text: () => `${count(report.entries)} entries restored to ${report.path} and verified.` };
 }
