@@ -38,6 +38,13 @@ describe("the default learner in a world where similarity cannot see which memor
   });
 });
 
+describe("the default learner that hears scores of a judge", () => {
+  it("learns from scores between .6 and .8 as from failures and successes", async () => {
+    const [narrow = 0] = await gains([600], { scores: [0.6, 0.8] });
+    expect(narrow).toBeGreaterThan(0.06);
+  });
+});
+
 describe("the default learner where all requests are of one kind", () => {
   it("keeps the order that it found, however long nothing new is to be learned", async () => {
     const { engine } = testEngine();

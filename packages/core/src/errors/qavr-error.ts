@@ -61,11 +61,7 @@ export class QavrError extends Error {
 
   /** True for a QavrError from any copy of this package, optionally of one code only. */
   static isInstance(value: unknown, code?: ErrorCode): value is QavrError {
-    return (
-      typeof value === "object" &&
-      value !== null &&
-      (value as Record<symbol, unknown>)[MARKER] === true &&
-      (code === undefined || (value as QavrError).code === code)
-    );
+    const given = value as Partial<QavrError & Record<typeof MARKER, unknown>> | null | undefined;
+    return given?.[MARKER] === true && (code === undefined || given.code === code);
   }
 }

@@ -35,7 +35,7 @@ const MEAN_WINDOW = 500;
 /** Returns the number of values after the scalars. @throws INVALID_STATE for an impossible length */
 export function dimsOf(length: number): number {
   if (Number.isInteger(length) && length >= 0 && length <= MAX_DIMS) return length;
-  throw new QavrError("INVALID_STATE", "A stored learner's state has an impossible length. Replay the ledger.");
+  throw new QavrError("INVALID_STATE", "A state has an impossible length. Replay the ledger.");
 }
 
 /**

@@ -285,7 +285,7 @@ export class ByteReader implements Coder {
     let before = "";
     return this.list(undefined, () => {
       const common = this.count();
-      if (common > before.length) throw unreadable("a text has more in common with the one before than that is long");
+      if (common > before.length) throw unreadable("a prefix is too long");
       before = before.slice(0, common) + this.text();
       return before;
     });

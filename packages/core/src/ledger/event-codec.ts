@@ -13,6 +13,7 @@ import {
   type ShownItem,
   VECTOR_SOURCES,
 } from "./events.js";
+import { unknown } from "./unreadable.js";
 import { codeUses } from "./used.js";
 
 /** First byte of every payload: a change of layout is a new version, and old ones stay readable for ever. */
@@ -85,9 +86,7 @@ function kindOf(type: string, kinds: EventKinds | undefined): EventKind<Maintena
   // An object has more names than its own, such as "constructor".
   if (kinds && Object.hasOwn(kinds, type))
     return kinds[type as MaintenanceEvent["type"]] as EventKind<MaintenanceEvent>;
-  throw new QavrError("INVALID_STATE", `The ledger holds an entry of unknown type ${type}. Upgrade qavr.`, {
-    details: { type },
-  });
+  throw unknown("type", type);
 }
 
 function codeExposureEvent(coder: Coder, event: Partial<ExposureEvent>): ExposureEvent {

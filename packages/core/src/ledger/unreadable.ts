@@ -20,8 +20,8 @@ export function readable<T>(decode: () => T): T {
   }
 }
 
-/** A stored code or flag that this version does not know. */
-export function unknown(what: string, value: number): QavrError {
+/** A stored code, flag or type of entry that this version does not know. */
+export function unknown(what: string, value: number | string): QavrError {
   return new QavrError("INVALID_STATE", `Stored bytes hold the unknown ${what} ${value}. Upgrade qavr.`, {
     details: { [what]: value },
   });

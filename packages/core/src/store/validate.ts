@@ -1,4 +1,4 @@
-import { printed, quoted } from "../errors/illegal-option.js";
+import { illegalOption, printed, quoted } from "../errors/illegal-option.js";
 import { QavrError } from "../errors/qavr-error.js";
 import { type LedgerEntry, STORE_LIMITS, type StateWrite } from "./store.js";
 
@@ -43,9 +43,7 @@ export function assertEntry(entry: LedgerEntry): void {
   assertName(entry.key, "idempotency key");
   assertName(entry.type, "entry type");
   if (!Number.isFinite(entry.at)) {
-    throw new QavrError("INVALID_ARGUMENT", `The time of entry ${entry.key} is not a finite number of milliseconds.`, {
-      details: { key: entry.key },
-    });
+    throw illegalOption("at", `The time of entry ${entry.key} must be a finite number of ms`, entry.at);
   }
   assertBytes(entry.payload, `payload of entry ${entry.key}`);
 }
@@ -64,9 +62,7 @@ export function assertState({ scope, id, value }: StateWrite): void {
  */
 export function assertBytes(bytes: unknown, what: string): asserts bytes is Uint8Array {
   if (!isBytes(bytes)) {
-    throw new QavrError("INVALID_ARGUMENT", `The ${what} must be a Uint8Array. Received ${typeof bytes}.`, {
-      details: { what, received: typeof bytes },
-    });
+    throw illegalOption(what, `The ${what} must be a Uint8Array`, bytes);
   }
   if (bytes.length > STORE_LIMITS.payloadBytes) {
     throw new QavrError(
@@ -80,7 +76,7 @@ export function assertBytes(bytes: unknown, what: string): asserts bytes is Uint
 /** @throws INVALID_ARGUMENT, LIMIT_EXCEEDED */
 export function assertLimit(limit: number): void {
   if (!Number.isInteger(limit) || limit < 1) {
-    throw new QavrError("INVALID_ARGUMENT", `A page's limit must be a whole number of at least 1. Received ${limit}.`);
+    throw illegalOption("limit", "A page's limit must be a whole number of at least 1", limit);
   }
   assertBatch(limit, "page");
 }

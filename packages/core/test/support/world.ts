@@ -30,6 +30,8 @@ export interface WorldOptions {
   readonly harmful?: number;
   /** Content of an outcome: the truth, or a coin. @default "truth" */
   readonly outcomes?: "truth" | "coin";
+  /** Rewards of a failure and of a success. @default 0 and 1 */
+  readonly scores?: readonly [failure: number, success: number];
   /** True if all requests are about one need of forty memories. @default false */
   readonly narrow?: boolean;
   /** True if runs vote on memories: most of the time, and wrongly now and then. @default false */
@@ -77,7 +79,7 @@ export class World {
   /** Lets an engine live through `runs` runs of this world. */
   async live(engine: Engine, runs: number): Promise<void> {
     const random = this.#random;
-    const { outcomes = "truth", votes = false, claims } = this.#options;
+    const { outcomes = "truth", votes = false, claims, scores: [failure, success] = [0, 1] } = this.#options;
     for (let run = 0; run < runs; run++) {
       const { need, ...request } = this.#request(random.below(this.#needs.length));
       const { episode, items } = await engine.rank({ ...request, topK: SHOWN });
@@ -92,7 +94,7 @@ export class World {
         continue;
       }
       const said = votes ? this.#votes(need, shown) : {};
-      await engine.end(episode, { reward, tier: "verified", ...said });
+      await engine.end(episode, { reward: reward ? success : failure, tier: "verified", ...said });
     }
   }
 

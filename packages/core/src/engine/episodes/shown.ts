@@ -27,7 +27,7 @@ export function resolveShown(name: string, shown: readonly Shown[], episode: str
   if (id !== undefined) return id;
   throw new QavrError(
     "NOT_SHOWN",
-    `Episode ${episode} did not show a memory ${name}. Name only memories that it showed, by id or short name.`,
+    `Episode ${episode} did not show a memory ${name}. Name memories that it showed, by id or short name.`,
     { details: { episode, memory: name, shown: shown.map(({ id }) => id) } },
   );
 }

@@ -14,7 +14,7 @@ export const OPEN: Gates = { reputation: 1, context: 1 };
 
 /**
  * A run's part of two regressions: of surprises on the predictions of reputations (1) and contexts (2) for the run, and of what learning
- * is worth.
+ * is worth. Between them its part of the sums of rewards.
  */
 export type Sums = readonly [
   seen: number,
@@ -23,32 +23,47 @@ export type Sums = readonly [
   a22: number,
   h1: number,
   h2: number,
+  outcomes: number,
+  rewards: number,
+  between: number,
   ...worth: WorthSums | [],
 ];
 
-export const NO_SUMS: Sums = [0, 0, 0, 0, 0, 0];
-
-const GATE_FIELDS = ["reputations", "both", "gateDenominator", "reputationSurprise", "gateNumerator"] as const;
+const OUTCOME_FIELDS = [
+  "reputations",
+  "both",
+  "gateDenominator",
+  "reputationSurprise",
+  "gateNumerator",
+  "outcomes",
+  "rewards",
+  "between",
+] as const;
 const WORTH_FIELDS = ["heldSquares", "heldProducts", "squares", "products"] as const;
 
-/** Each sum with the window of its regression. */
+/** Each sum with the window in which it forgets. */
 const FIELDS = [
-  ...GATE_FIELDS.map((field) => [field, OAR.evidenceWindow] as const),
+  ...OUTCOME_FIELDS.map((field) => [field, OAR.evidenceWindow] as const),
   ...WORTH_FIELDS.map((field) => [field, OAR.worthWindow] as const),
 ];
 
-const SQUARES = ["predicted", "reputations", "gateDenominator", "heldSquares", "squares"] as const;
+export const NO_SUMS: Sums = [0, 0, 0, 0, 0, 0, 0, 0, 0];
+
+/** Sums that may be negative. */
+const PRODUCTS: readonly string[] = ["both", "reputationSurprise", "gateNumerator", "heldProducts", "products"];
 
 /**
- * The sums of a run for the gates, rounded to float32.
+ * The sums of a run for the gates and of its reward, rounded to float32.
  *
  *     d₁ = P₁ − P₀,  d₂ = P₂ − P₀,  e = r − P₀          A += τ d dᵀ,  h += τ d e,  seen += τ (P − P₀)²
+ *     outcomes += τ,  rewards += τ r,  between += τ r (1 − r)
  *
  * @param weight τ of the outcome
  * @param surprise e
  * @param byReputations d₁
  * @param byContexts d₂
  * @param together P − P₀
+ * @param reward r as it was reported
  */
 export function sumsOf(
   weight: number,
@@ -56,20 +71,25 @@ export function sumsOf(
   byReputations: number,
   byContexts: number,
   together: number,
+  reward: number,
 ): Sums {
-  return [
-    Math.fround(weight * together * together),
-    Math.fround(weight * byReputations * byReputations),
-    Math.fround(weight * byReputations * byContexts),
-    Math.fround(weight * byContexts * byContexts),
-    Math.fround(weight * byReputations * surprise),
-    Math.fround(weight * byContexts * surprise),
-  ];
+  const pairs = [
+    [together, together],
+    [byReputations, byReputations],
+    [byReputations, byContexts],
+    [byContexts, byContexts],
+    [byReputations, surprise],
+    [byContexts, surprise],
+    [1, 1],
+    [reward, 1],
+    [reward, 1 - reward],
+  ] as const;
+  return pairs.map(([a, b]) => Math.fround(weight * a * b)) as unknown as Sums;
 }
 
 /**
- * Adds a run: `sum = e^(−seen / 15) sum + …`, for the worth of learning `e^(−seen / 60)`. The regressions forget by new evidence and not
- * by time.
+ * Adds a run: `sum = e^(−seen / 15) sum + …`, for the worth of learning `e^(−seen / 60)`. The sums forget by new evidence and not by
+ * time.
  */
 export function addSums(shared: OarShared, sums: Sums): void {
   const [seen] = sums;
@@ -87,10 +107,10 @@ export function addSums(shared: OarShared, sums: Sums): void {
 export function takeSums(shared: OarShared, [seen, ...sums]: Sums, predicted: number): void {
   const later = shared.predicted - predicted;
   FIELDS.forEach(([field, window], i) => {
-    shared[field] = (shared[field] - Math.exp(-later / window) * (sums[i] ?? 0)) / Math.exp(-seen / window);
+    const left = (shared[field] - Math.exp(-later / window) * (sums[i] ?? 0)) / Math.exp(-seen / window);
+    shared[field] = PRODUCTS.includes(field) ? left : Math.max(0, left);
   });
-  shared.predicted -= seen;
-  for (const field of SQUARES) shared[field] = Math.max(0, shared[field]);
+  shared.predicted = Math.max(0, shared.predicted - seen);
 }
 
 /**
@@ -104,7 +124,8 @@ export function gatesOf(shared: OarShared): Gates {
   const a11 = shared.reputations + OAR.reputationPrior;
   const a22 = shared.gateDenominator + OAR.contextPrior;
   // Sums that were taken back may be off by a rounding error; A stays positive definite.
-  const a12 = clamp(shared.both, -MOST * Math.sqrt(a11 * a22), MOST * Math.sqrt(a11 * a22));
+  const most = MOST * Math.sqrt(a11 * a22);
+  const a12 = clamp(shared.both, -most, most);
   const h1 = shared.reputationSurprise + OAR.reputationPrior * OAR.reputationSlope;
   const h2 = shared.gateNumerator + OAR.contextPrior * OAR.contextSlope;
   const [reputation, context] = slopesOf(a11, a12, a22, h1, h2).map(

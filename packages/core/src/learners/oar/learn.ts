@@ -8,6 +8,7 @@ import { expectedLogit, meetRequests } from "../request-model.js";
 import { baselineVariance, reputationVariance, vectorVariance } from "./formulas.js";
 import { addSums, NO_SUMS, type Sums, sumsOf, takeSums } from "./gates.js";
 import * as OAR from "./parameters.js";
+import { onOneScale } from "./reward-scale.js";
 import { fadeUntil, type OarMemory, type OarShared } from "./state.js";
 import { worthSums } from "./worth.js";
 
@@ -38,6 +39,7 @@ type Scalars = [step: number, along: number, at: number, voted: number, predicte
 /**
  * Learns from one finished run in one implicit step, which changes only the memories shown.
  *
+ *     r = onOneScale(reward), by the rewards of the first exposure's collection
  *     l₀ = Σ share (bias + baseline · z)        l = l₀ + Σ w (ρ + v · z)
  *     P₀ = sigmoid(l₀)    P₁ = sigmoid(l₀ + Σ w ρ)    P₂ = sigmoid(l₀ + Σ w v · z)    P = sigmoid(l)
  *     gates:  the regression of r − P₀ on P₁ − P₀ and P₂ − P₀ takes one more run; that of the worth of learning, too, if its order was drawn
@@ -55,14 +57,16 @@ type Scalars = [step: number, along: number, at: number, voted: number, predicte
  * @param halfLife ms after which half of the evidence is left; infinite: nothing fades
  */
 export function learn(lesson: OarLesson, halfLife: number): Contribution {
-  const { exposures, reward, weight: trust, first, voted, at } = lesson;
+  const { exposures, weight: trust, first, voted, at } = lesson;
+  const reward =
+    lesson.reward === null ? null : onOneScale(lesson.reward, (exposures[0] as (typeof exposures)[0]).shared);
   for (const { shown } of exposures) for (const { memory } of shown) fadeUntil(memory, at, halfLife);
   const directions = meetRequests(exposures, first, OAR.centring);
   const collections = new Set(exposures.map(({ shared }) => shared));
   if (first) for (const shared of collections) shared.lessons += 1;
 
   const parts = exposures.map(({ share, shown }, e) => shown.map((memory) => partOf(memory, share, directions[e]?.z)));
-  const all = ([] as Part[]).concat(...parts);
+  const all = parts.flat();
   const base = exposures.reduce(
     (sum, { shared, share }, e) => sum + share * expectedLogit(shared, directions[e]?.z),
     0,
@@ -95,16 +99,17 @@ export function learn(lesson: OarLesson, halfLife: number): Contribution {
           sigmoid(base + byReputations) - expected,
           sigmoid(base + byContexts) - expected,
           probability - expected,
+          lesson.reward as number,
         );
-  for (const shared of collections) shared.votedRuns += voted ? 1 : 0;
 
   let next = 0;
-  const judgedOnce = new Set<OarShared>();
   return {
     exposures: exposures.map(({ shared, share, control }, e) => {
       const direction = directions[e];
-      const isFirst = !judgedOnce.has(shared);
-      judgedOnce.add(shared);
+      // An episode counts once in a collection.
+      const isFirst = collections.delete(shared);
+      const votes = isFirst && voted ? 1 : 0;
+      shared.votedRuns += votes;
       const worth = control && reward !== null ? worthSums(share * trust, reward - expected, control) : [];
       const sums: Sums = [...(isFirst ? judged : NO_SUMS), ...worth] as Sums;
       addSums(shared, sums);
@@ -113,7 +118,7 @@ export function learn(lesson: OarLesson, halfLife: number): Contribution {
       moveBaseline(shared, direction?.z, step, along);
       return {
         direction: direction?.bytes,
-        scalars: [step, along, at, isFirst && voted ? 1 : 0, shared.predicted, ...sums] satisfies Scalars,
+        scalars: [step, along, at, votes, shared.predicted, ...sums] satisfies Scalars,
         memories: (parts[e] as Part[]).map((part): readonly number[] => {
           const blame = shares[next++] as number;
           const { memory, vote } = part.shown;

@@ -43,6 +43,8 @@ class Reference implements ReferenceModel {
   #voted = 0;
   /** Regression of surprises on the predictions by reputations (1) and by contexts (2), with its prior. */
   #sums = { a11: 0, a12: 0, a22: 0, h1: 0, h2: 0 };
+  /** All rewards with their weights, which fade as the sums do. */
+  #rewards: { r: number; tau: number }[] = [];
 
   score(retrieval: Retrieval): Map<string, number> {
     const { request, candidates } = retrieval;
@@ -136,7 +138,8 @@ class Reference implements ReferenceModel {
     relevance: readonly ReadonlyMap<string, number>[],
     votes: ReadonlyMap<string, number>,
   ): void {
-    const { reward, weight } = run;
+    const { weight } = run;
+    const reward = this.#scaled(run);
     this.#spread.observe(run);
     this.#runs += 1;
     const directions = this.#mean.meet(run);
@@ -153,6 +156,7 @@ class Reference implements ReferenceModel {
     const [P0, P] = [sigmoid(base), sigmoid(logit)];
     const [d1, d2, e] = [sigmoid(base + l1) - P0, sigmoid(base + l2) - P0, reward - P0];
     const f = Math.exp((-weight * (P - P0) ** 2) / 15);
+    this.#rewards = [...this.#rewards.map(({ r, tau }) => ({ r, tau: f * tau })), { r: run.reward, tau: weight }];
     const { a11, a12, a22, h1, h2 } = this.#sums;
     this.#sums = {
       a11: f * a11 + weight * d1 * d1,
@@ -198,6 +202,15 @@ class Reference implements ReferenceModel {
     });
   }
 
+  /** The reward, as far from the mean as if all rewards were bits; a success and a failure come before them. */
+  #scaled({ reward }: Run): number {
+    const all = [{ r: 1, tau: 1 }, { r: 0, tau: 1 }, ...this.#rewards];
+    const total = all.reduce((sum, { tau }) => sum + tau, 0);
+    const mean = all.reduce((sum, { r, tau }) => sum + tau * r, 0) / total;
+    const variance = all.reduce((sum, { r, tau }) => sum + tau * (r - mean) ** 2, 0) / total;
+    return within(mean + (reward - mean) * Math.sqrt((mean * (1 - mean)) / variance), 0, 1);
+  }
+
   /** State of a memory; a new one is not kept. */
   #of(id: string): Known {
     return this.#known.get(id) ?? { v: new Array<number>(DIMS).fill(0), rho: 0, n: 0, info: 0, last: 0 };
@@ -226,27 +239,27 @@ describe("oar@2", () => {
     const { evidence, reputation, information, lastRun, vector } = known.state;
     const rounded = (values: readonly number[]): number[] => values.map((value) => Number(value.toFixed(5)));
     expect(scores).toEqual([
-      [19, "m17", 0.716503, "m35", 0.681642],
-      [39, "m3", 0.855174, "m5", 0.724976],
-      [59, "m21", 0.917851, "m36", 0.715704],
-      [79, "m9", 0.902961, "m29", 0.842146],
-      [99, "m3", 0.941498, "m25", 0.925759],
-      [119, "m38", 0.889069, "m11", 0.744349],
+      [19, "m17", 0.718288, "m35", 0.681801],
+      [39, "m3", 0.854268, "m5", 0.725524],
+      [59, "m21", 0.917851, "m36", 0.715673],
+      [79, "m9", 0.899986, "m29", 0.834639],
+      [99, "m3", 0.941499, "m25", 0.925068],
+      [119, "m38", 0.888995, "m11", 0.742429],
     ]);
-    expect(rounded([bias, steps, lessons, votedRuns])).toEqual([-0.61794, 124, 120, 42]);
+    expect(rounded([bias, steps, lessons, votedRuns])).toEqual([-0.61379, 124, 120, 42]);
     expect(rounded([predicted, reputations, both, gateDenominator, reputationSurprise, gateNumerator])).toEqual([
-      2.32499, 0.01715, 0.13808, 1.89352, -0.01521, 0.47393,
+      2.42775, 0.01857, 0.14782, 1.96309, -0.00038, 0.57138,
     ]);
     expect([known.id, ...rounded([evidence, reputation, information, lastRun, ...vector.slice(0, 4)])]).toEqual([
       "m12",
-      22.20034,
-      -0.00947,
-      4.22597,
+      21.79448,
+      -0.00007,
+      4.07076,
       119,
-      -0.09078,
-      0.57671,
-      0.04139,
-      -0.2104,
+      -0.04131,
+      0.56308,
+      0.01255,
+      -0.23154,
     ]);
   });
 });

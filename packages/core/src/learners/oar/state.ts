@@ -34,6 +34,10 @@ export interface OarShared extends RequestModel {
   reputations: number;
   both: number;
   reputationSurprise: number;
+  /** Σ τ, Σ τ r and Σ τ r (1 − r) of the rewards as they were reported, in the same window. */
+  outcomes: number;
+  rewards: number;
+  between: number;
   /** Squared advantages, and their products with the surprises, of control runs and of runs that could have been one. */
   heldSquares: number;
   heldProducts: number;
@@ -71,13 +75,14 @@ export const memoryCodec: StateCodec<OarMemory> = {
   encode({ evidence, reputation, information, lastRun, at, vector }, room) {
     if (evidence === 0) return new Uint8Array(room);
     const bytes = bytesBehind(room + MEMORY_SCALARS * 8, vector);
-    const scalars = new Float64Array(bytes.buffer, room, MEMORY_SCALARS);
-    scalars[0] = evidence;
-    scalars[1] = reputation;
-    scalars[2] = information;
-    scalars[3] = lastRun;
-    scalars[4] = at;
-    scalars[5] = vector.length;
+    new Float64Array(bytes.buffer, room, MEMORY_SCALARS).set([
+      evidence,
+      reputation,
+      information,
+      lastRun,
+      at,
+      vector.length,
+    ]);
     return bytes;
   },
   problem: (state) => problemOf(state, MEMORY_RULES),
@@ -92,6 +97,9 @@ export const sharedCodec: StateCodec<OarShared> = withNumbers(model, {
   reputations: NOT_NEGATIVE,
   both: FINITE,
   reputationSurprise: FINITE,
+  outcomes: NOT_NEGATIVE,
+  rewards: NOT_NEGATIVE,
+  between: NOT_NEGATIVE,
   heldSquares: NOT_NEGATIVE,
   heldProducts: FINITE,
   squares: NOT_NEGATIVE,
