@@ -59,15 +59,18 @@ describe("skewed traffic", () => {
 });
 
 describe("worlds that differ only in what is reported", () => {
-  it.each(["flips-30", "coin-toss", "inverted", "sources-half-lie"] as const)("%s shares everything else", (name) => {
-    const [one, other] = [createWorld(banking, 3), createWorld(banking, 3, SCENARIOS[name].settings)];
-    expect(other.stream).toEqual(one.stream);
-    expect(other.heldOut).toEqual(one.heldOut);
-    for (const request of one.stream.slice(0, 100)) {
-      const shown = one.lessons.slice(0, 5).map(({ id }) => id);
-      expect(other.succeeds(request, shown)).toBe(one.succeeds(request, shown));
-    }
-  });
+  it.each(["flips-30", "coin-toss", "scores", "inverted", "sources-half-lie"] as const)(
+    "%s shares everything else",
+    (name) => {
+      const [one, other] = [createWorld(banking, 3), createWorld(banking, 3, SCENARIOS[name].settings)];
+      expect(other.stream).toEqual(one.stream);
+      expect(other.heldOut).toEqual(one.heldOut);
+      for (const request of one.stream.slice(0, 100)) {
+        const shown = one.lessons.slice(0, 5).map(({ id }) => id);
+        expect(other.succeeds(request, shown)).toBe(one.succeeds(request, shown));
+      }
+    },
+  );
 });
 
 describe("a small set", () => {

@@ -117,6 +117,7 @@ function mergedShared({ parts }: Shared, merge: Merge): OarShared {
   const counted = total((part) => part.spreadCount);
   const names = [
     ...(["lessons", "votedRuns", "predicted", "reputations", "both", "reputationSurprise"] as const),
+    ...(["outcomes", "rewards", "between"] as const),
     ...(["heldSquares", "heldProducts", "squares", "products"] as const),
   ] as const;
   return {

@@ -112,7 +112,7 @@ export function engineArm(world: World, options: EngineArmOptions): Arm {
 
   function outcome(request: Request, shown: readonly string[], { success, tier, source }: Report): OutcomeInput {
     return {
-      reward: success,
+      reward: world.scenario.scores[success ? 1 : 0],
       tier,
       source,
       ...(options.votes ? votes(world, request, shown) : {}),

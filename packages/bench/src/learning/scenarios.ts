@@ -10,6 +10,7 @@ export type ScenarioName =
   | "flips-10"
   | "flips-30"
   | "coin-toss"
+  | "scores"
   | "longer"
   | "repeats"
   | "inverted-600"
@@ -69,6 +70,7 @@ export const SCENARIOS: Readonly<Record<ScenarioName, NamedScenario>> = {
   "flips-10": stress("10 % of the outcomes are flipped", { flip: 0.1 }),
   "flips-30": stress("30 % of the outcomes are flipped", { flip: 0.3 }),
   "coin-toss": stress("outcomes are tossed with a coin", { coinToss: true }),
+  scores: stress("a judge gives 0.6 for failures and 0.8 for successes", { scores: [0.6, 0.8] }),
   longer: {
     kind: "harmless",
     about: "3,000 runs, also where requests then come again",

@@ -20,6 +20,8 @@ export interface Scenario {
   readonly coinToss?: boolean;
   /** Every outcome of a run before this one is reported the wrong way round. @default 0 */
   readonly invertedUntil?: number;
+  /** Rewards of a failure and of a success, in [0, 1]. @default 0 and 1 */
+  readonly scores?: readonly [failure: number, success: number];
   /** Exponent s > 0 of Zipf's law: the r-th most frequent need is asked in proportion to 1 / r^s. 0: as often as the texts have it. @default 0 */
   readonly zipf?: number;
   /** From this run on, half of the needs have newly drawn qualities. @default never */
@@ -58,6 +60,7 @@ export const DEFAULT_SCENARIO: Required<Scenario> = {
   flip: 0,
   coinToss: false,
   invertedUntil: 0,
+  scores: [0, 1],
   zipf: 0,
   driftAt: Number.POSITIVE_INFINITY,
   sources: undefined,
