@@ -38,8 +38,8 @@ describe("the default learner in a world where similarity cannot see which memor
   });
 });
 
-describe("the default learner that hears scores of a judge", () => {
-  it("learns from scores between .6 and .8 as from failures and successes", async () => {
+describe("the default learner with scores of a judge", () => {
+  it("gains from scores of .6 and .8 nearly as much as from failures and successes", async () => {
     const [narrow = 0] = await gains([600], { scores: [0.6, 0.8] });
     expect(narrow).toBeGreaterThan(0.06);
   });

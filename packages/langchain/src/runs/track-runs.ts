@@ -70,7 +70,7 @@ function endingLeftStreams<Runnable>(tracked: Runnable, handler: OutcomeHandler,
       const run = runs.find(runId);
       if (run && !run.parent) await handler.handleChainError(error, runId);
     };
-    // A stream of its own hears of each way to leave it: by an iterator, a reader or another stream that it is piped through. It reads a
+    // A new stream around it notices each way to leave it: by an iterator, a reader or another stream that it is piped through. It reads a
     // chunk when it is asked for one, so that the runnable is no further than its own stream would be.
     return new IterableReadableStream(
       {
