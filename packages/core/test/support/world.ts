@@ -28,8 +28,8 @@ export interface WorldOptions {
   /** Chance of each quality; the rest is neutral. @default 0.5 and 0.3 */
   readonly helpful?: number;
   readonly harmful?: number;
-  /** Content of an outcome: the truth, or a coin. @default "truth" */
-  readonly outcomes?: "truth" | "coin";
+  /** Share of the outcomes that are reported inverted: at 0.5 they are coin tosses. @default 0 */
+  readonly flipped?: number;
   /** Rewards of a failure and of a success. @default 0 and 1 */
   readonly scores?: readonly [failure: number, success: number];
   /** True if all requests are about one need of forty memories. @default false */
@@ -79,12 +79,13 @@ export class World {
   /** Lets an engine live through `runs` runs of this world. */
   async live(engine: Engine, runs: number): Promise<void> {
     const random = this.#random;
-    const { outcomes = "truth", votes = false, claims, scores: [failure, success] = [0, 1] } = this.#options;
+    const { flipped = 0, votes = false, claims, scores = [0, 1] } = this.#options;
     for (let run = 0; run < runs; run++) {
       const { need, ...request } = this.#request(random.below(this.#needs.length));
       const { episode, items } = await engine.rank({ ...request, topK: SHOWN });
       const shown = this.#find(items);
-      const chance = outcomes === "coin" ? 0.5 : successOf(need, shown);
+      const success = successOf(need, shown);
+      const chance = success + flipped * (1 - 2 * success);
       const reward = random.next() < chance;
       if (claims) {
         const source = random.below(SOURCES);
@@ -94,7 +95,7 @@ export class World {
         continue;
       }
       const said = votes ? this.#votes(need, shown) : {};
-      await engine.end(episode, { reward: reward ? success : failure, tier: "verified", ...said });
+      await engine.end(episode, { reward: scores[reward ? 1 : 0], tier: "verified", ...said });
     }
   }
 

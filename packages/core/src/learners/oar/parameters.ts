@@ -95,8 +95,8 @@ export const worthPrior = 0.3;
 export const advantagePrior = 1;
 /** Evidence that the regression of the worth of learning remembers. Range 30..200. Unit: squared predictions of runs. */
 export const worthWindow = 60;
-/** Least slope at which learning is worth its noise. Range 0.1..0.4. */
-export const leastWorth = 0.2;
+/** Least slope at which learning is worth its noise. Range 0..0.3: more costs less where outcomes are chance, and gains less where many are wrong. */
+export const leastWorth = 0.1;
 /** Runs before the first control. Range 100..500: before, learned and host's orders hardly differ, so that controls tell little. */
 export const controlFrom = 300;
 /** Shares of control runs. The last leaves a tenth of the runs to the learned order, so that its worth can be found again. */

@@ -22,8 +22,8 @@ const runsOf = (count: number, held: boolean, surprise: number) =>
 describe("the share of control runs", () => {
   it("is 0 in the first 300 runs, then as the prior says", () => {
     expect(hostShareOf({ ...sharedCodec.empty(), lessons: 299 })).toBe(0);
-    // Φ((0.2 − 1) / √(0.2 / 0.3)) = 0.164
-    expect(hostShareOf(after([]))).toBe(0.2);
+    // Φ((0.1 − 1) / √(0.2 / 0.3)) = 0.135
+    expect(hostShareOf(after([]))).toBe(0.1);
   });
 
   it("falls to 0 where learned orders gain what was predicted, and controls do not", () => {
@@ -31,11 +31,13 @@ describe("the share of control runs", () => {
   });
 
   it("rises where controls succeed as well: the advantage marks easy requests", () => {
-    expect(hostShareOf(after([...runsOf(90, false, 0.4), ...runsOf(90, true, 0.4)]))).toBe(0.9);
+    // Φ((0.1 − 0.059) / 0.130) = 0.62
+    expect(hostShareOf(after([...runsOf(90, false, 0.4), ...runsOf(90, true, 0.4)]))).toBe(0.65);
   });
 
   it("rises where nothing comes of the advantage", () => {
-    expect(hostShareOf(after([...runsOf(90, false, 0), ...runsOf(90, true, 0)]))).toBe(0.9);
+    // Φ((0.1 − 0.025) / 0.130) = 0.72
+    expect(hostShareOf(after([...runsOf(90, false, 0), ...runsOf(90, true, 0)]))).toBe(0.65);
   });
 
   it("is that of the regression by normal equations with the prior", () => {
@@ -50,7 +52,7 @@ describe("the share of control runs", () => {
     const [ae, te] = [sum(({ A, e }) => A * e), sum(({ T, e }) => T * e) + 0.3];
     const determinant = aa * tt - at * at;
     const [beta, error] = [(aa * te - at * ae) / determinant, Math.sqrt((0.2 * aa) / determinant)];
-    const share = normalBelow((0.2 - beta) / error);
+    const share = normalBelow((0.1 - beta) / error);
     const nearest = [0, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9].toSorted(
       (a, b) => Math.abs(a - share) - Math.abs(b - share),
     );

@@ -68,7 +68,7 @@ function worthOf({ heldSquares, heldProducts, squares, products }: OarShared): S
 /**
  * Share of episodes that should show the host's order: the probability that learning is worth too little, by Thompson's rule (1933).
  *
- *     share = Φ((0.2 − β) / its standard error), rounded to one of {@link OAR.controlShares}; 0 in the first 300 runs
+ *     share = Φ((0.1 − β) / its standard error), rounded to one of {@link OAR.controlShares}; 0 in the first 300 runs
  */
 export function hostShareOf(shared: OarShared): number {
   if (shared.lessons < OAR.controlFrom) return 0;
