@@ -1,14 +1,23 @@
+import { randomUUID } from "node:crypto";
+import { existsSync } from "node:fs";
+import { rm } from "node:fs/promises";
+import { resolve } from "node:path";
 import { createEngine, QavrError, type Store } from "@qavr/core";
 import { governance } from "@qavr/core/governance";
 import { copyLedger, type Progress, verify } from "@qavr/core/maintenance";
 import { CommandError } from "./exit-codes.js";
-import { learnerOf, learnerWithId } from "./open-ledger.js";
+import { assertKeeps, type Ledger, learnerOf, learnerWithId, openStore } from "./open-ledger.js";
 
-export interface MoveReport {
+interface MoveReport {
   readonly namespaces: number;
   readonly entries: number;
   /** Hexadecimal, equal in both; absent for a store without digests. */
   readonly digest?: string;
+}
+
+/** A copy, and the absolute path or the URL where it is. */
+interface Moved extends MoveReport {
+  readonly place: string;
 }
 
 const PAGE = 500;
@@ -40,17 +49,61 @@ export async function assertMovable(from: Store): Promise<void> {
 }
 
 /**
- * Copies every entry of a ledger to an empty one, builds the states there, and compares both. The source is only read.
+ * Copies a ledger to a new file. The copy is made beside it and gets its name last, so that an interrupted move leaves no file of that name.
  *
- * @throws CommandError CONFLICT where the target has entries; QavrError UNSUPPORTED for a compacted ledger, STORE_FAILED where the copy differs
+ * @throws CommandError USAGE for the same file or one that keeps nothing, CONFLICT for a file that exists, and what a copy throws
  */
-export async function moveLedger(from: Store, to: Store, progress?: Progress): Promise<MoveReport> {
-  if ((await to.namespaces({ limit: 1 })).length > 0) {
-    throw new CommandError(
-      "CONFLICT",
-      "The target has entries already. Name an empty place: nothing is mixed or overwritten.",
-    );
+export async function moveToFile(from: Ledger, to: string, progress: Progress): Promise<Moved> {
+  assertKeeps(to);
+  const place = resolve(to);
+  assertOther(from, place);
+  if (existsSync(place)) {
+    throw new CommandError("CONFLICT", `The file ${place} exists already. Name a new path: nothing is overwritten.`);
   }
+  const { sqliteStore } = await import("@qavr/sqlite");
+  const unfinished = `${place}.${randomUUID()}.unfinished`;
+  const store = sqliteStore(unfinished);
+  try {
+    const report = await copyAll(from.store, store, progress);
+    await store.backup(place);
+    return { ...report, place };
+  } finally {
+    await store.close();
+    for (const suffix of ["", "-mark"]) await rm(unfinished + suffix, { force: true });
+  }
+}
+
+/**
+ * Copies a ledger to an empty database.
+ *
+ * @throws CommandError USAGE for the same ledger, CONFLICT where the database has entries, and what a copy throws
+ */
+export async function moveToServer(from: Ledger, to: string, progress: Progress): Promise<Moved> {
+  const { store, place } = await openStore(to, "create");
+  try {
+    assertOther(from, place);
+    if ((await store.namespaces({ limit: 1 })).length > 0) {
+      throw new CommandError(
+        "CONFLICT",
+        "The target has entries already. Name an empty place: nothing is mixed or overwritten.",
+      );
+    }
+    return { ...(await copyAll(from.store, store, progress)), place };
+  } finally {
+    await store.close();
+  }
+}
+
+function assertOther(from: Ledger, place: string): void {
+  if (place === from.place) throw new CommandError("USAGE", "--to names the same ledger.");
+}
+
+/**
+ * Copies every entry to an empty store, builds the states there, and compares both. The source is only read.
+ *
+ * @throws QavrError UNSUPPORTED for a compacted ledger, STORE_FAILED where the copy differs
+ */
+async function copyAll(from: Store, to: Store, progress: Progress): Promise<MoveReport> {
   let namespaces = 0;
   let entries = 0;
   for await (const namespace of namespacesOf(from)) {
@@ -76,12 +129,7 @@ async function* namespacesOf(store: Store): AsyncGenerator<string> {
   }
 }
 
-async function copyNamespace(
-  from: Store,
-  to: Store,
-  namespace: string,
-  progress: Progress | undefined,
-): Promise<number> {
+async function copyNamespace(from: Store, to: Store, namespace: string, progress: Progress): Promise<number> {
   const learner = await learnerOf(from, namespace);
   const copied = await copyLedger({ from, to, namespace, learner, progress });
   const checked = await verify(createEngine({ store: to, learner, governance: governance() }), { namespace });

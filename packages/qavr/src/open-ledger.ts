@@ -92,9 +92,7 @@ export async function openStore(
   const location = locationOf(named);
   const readOnly = access === "read";
   if (!isPostgres(location)) {
-    if (location === "" || location === ":memory:") {
-      throw new CommandError("USAGE", `Name the path of a file or a postgres:// URL. Received "${location}".`);
-    }
+    assertKeeps(location);
     if (access !== "create" && !existsSync(location)) {
       throw new QavrError(
         "STORE_UNAVAILABLE",
@@ -114,6 +112,12 @@ export async function openStore(
 export function fileNamed(path: string): string {
   if (!isPostgres(locationOf(path))) return path;
   throw new CommandError("USAGE", "Name the path of a file. Received a postgres:// URL.");
+}
+
+/** @throws CommandError USAGE for a path that keeps nothing */
+export function assertKeeps(path: string): void {
+  if (path !== "" && path !== ":memory:") return;
+  throw new CommandError("USAGE", `Name the path of a file or a postgres:// URL. Received "${path}".`);
 }
 
 /** The server itself refuses writes on such a connection. */

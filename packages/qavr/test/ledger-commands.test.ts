@@ -1,12 +1,15 @@
 import { copyFileSync, existsSync, readdirSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { PassThrough, Writable } from "node:stream";
 import { oar } from "@qavr/core";
 import { governance } from "@qavr/core/governance";
 import { revoke } from "@qavr/core/maintenance";
 import { sqliteStore } from "@qavr/sqlite";
 import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { learnerTable } from "../src/learner-table.js";
+import { runProgram } from "../src/program.js";
 import { appEngine, ledgerFile, newPath, runApp, START } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
 
@@ -160,8 +163,44 @@ describe("qavr ledger", () => {
     expect({ exitCode, ...JSON.parse(stdout) }).toMatchObject({ exitCode: 2, error: { code: "USAGE" } });
   });
 
-  it("moves nothing into a ledger that has entries", async () => {
+  it("moves nothing into a file that is there already", async () => {
     expect((await qavr("ledger", "move", "-s", ledger, "--to", await ledgerFile({ runs: 1 }))).exitCode).toBe(5);
+    expect(await qavr("ledger", "move", "-s", ledger, "--to", ledger)).toMatchObject({
+      exitCode: 2,
+      stderr: expect.stringContaining("the same ledger"),
+    });
+  });
+
+  it("names a file last that it moves to, so that an interrupted move leaves none", async () => {
+    const to = newPath();
+    const seen: boolean[] = [];
+    const stderr = new Writable({
+      write(_, __, done) {
+        seen.push(existsSync(to));
+        done();
+      },
+    });
+    let now = 0;
+    vi.spyOn(performance, "now").mockImplementation(() => (now += 1_000));
+    onTestFinished(() => void vi.restoreAllMocks());
+    const args = ["ledger", "move", "-s", ledger, "--to", to];
+    expect(await runProgram(args, { stdout: new PassThrough(), stderr })).toBe(0);
+    expect(seen).toEqual(expect.arrayContaining([false]));
+    expect(seen).not.toContain(true);
+    expect(readdirSync(dirname(to))).toEqual([basename(to)]);
+  });
+
+  it("leaves nothing at the target of a move that fails half-way", async () => {
+    const path = newPath();
+    const engine = appEngine(sqliteStore(path));
+    for (const namespace of ["a", "b"]) await runApp(engine, { runs: 5, namespace });
+    await engine.close();
+    const db = new DatabaseSync(path);
+    db.exec("UPDATE entry SET payload = x'00' WHERE id = (SELECT max(id) FROM entry)");
+    db.close();
+    const to = newPath();
+    expect((await qavr("ledger", "move", "-s", path, "--to", to)).exitCode).not.toBe(0);
+    expect(readdirSync(dirname(to))).toEqual([]);
   });
 
   it("does not move a compacted ledger, whose beginning is gone, and leaves nothing at the target", async () => {

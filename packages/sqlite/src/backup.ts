@@ -32,6 +32,8 @@ export interface BackupReport extends LedgerCheck {
 const UNFINISHED = ".unfinished";
 /** SQLite leaves it beside a copy for which the disk has no room. */
 const JOURNAL = "-journal";
+/** The end of the name of an unfinished copy, and of the files beside it while it is written entry by entry. */
+const OF_UNFINISHED = /\.unfinished(-journal|-wal|-shm|-mark)?$/;
 /** A copy without a write for this long was interrupted, in ms: a day, many times the duration of the largest copy. */
 const INTERRUPTED_AFTER = 24 * 3_600_000;
 
@@ -166,7 +168,7 @@ function giveName(unfinished: string, path: string): void {
 function removeInterrupted(path: string): void {
   const [folder, prefix] = [dirname(path), `${basename(path)}.`];
   for (const name of readdirSync(folder)) {
-    if (!name.startsWith(prefix) || ![UNFINISHED, UNFINISHED + JOURNAL].some((end) => name.endsWith(end))) continue;
+    if (!name.startsWith(prefix) || !OF_UNFINISHED.test(name)) continue;
     const file = join(folder, name);
     const found = statSync(file, { throwIfNoEntry: false });
     if (found?.isFile() && found.mtimeMs < Date.now() - INTERRUPTED_AFTER) rmSync(file, { force: true });

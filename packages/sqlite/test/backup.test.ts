@@ -81,12 +81,10 @@ describe("a backup", () => {
     });
     // The next copy removes copies interrupted long ago, but not one that another process may be writing.
     const again = tempLedger();
-    const young = `${again}.2.unfinished`;
-    writeFileSync(young, "half");
-    for (const old of [`${again}.1.unfinished`, `${again}.1.unfinished-journal`]) {
-      writeFileSync(old, "half");
-      utimesSync(old, new Date(2020, 1), new Date(2020, 1));
-    }
+    const [old, young] = ["1", "2"].map((name) => `${again}.${name}.unfinished`) as [string, string];
+    const left = [old, `${old}-journal`, `${old}-wal`, `${old}-shm`, `${old}-mark`];
+    for (const file of [...left, young]) writeFileSync(file, "half");
+    for (const file of left) utimesSync(file, new Date(2020, 1), new Date(2020, 1));
     await store.backup(again);
     expect(readdirSync(dirname(again)).sort()).toEqual([basename(again), basename(young)]);
     await store.close();
