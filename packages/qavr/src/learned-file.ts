@@ -1,8 +1,8 @@
-import { type Engine, QavrError } from "@qavr/core";
+import { type Engine, memoryStore, QavrError } from "@qavr/core";
 import type { StateCodec } from "@qavr/core/learner";
 import { exportState, importState } from "@qavr/core/maintenance";
 import { CommandError } from "./exit-codes.js";
-import { engineOn, type Ledger, learnerWithId } from "./open-ledger.js";
+import { engineOn, type Ledger, learnerWithId, ledgerIn } from "./open-ledger.js";
 
 /** State of a learner for one collection, as a file. Bytes are base64, in the learner's own format. */
 export interface LearnedFile {
@@ -45,21 +45,31 @@ export function readLearnedFile(text: string): LearnedFile {
 }
 
 /**
+ * Imports a file into memory. Call it before a ledger is made, so that a refused file leaves nothing behind.
+ *
+ * @throws what {@link importLearnedFile} throws for a file that an empty namespace refuses
+ */
+export async function assertImportable(file: LearnedFile, namespace: string | undefined): Promise<void> {
+  const trial = await ledgerIn(memoryStore(), "memory", namespace, { partial: false, create: true });
+  await importLearnedFile(trial, file);
+  await trial.close();
+}
+
+/**
  * Takes over what a file holds. A namespace without entries takes the file's learner.
  *
  * @throws CommandError CONFLICT for the file of another learner, INVALID_STATE for a damaged one, and what `importState` throws
  */
 export async function importLearnedFile(
-  { engine: opened, store, namespace }: Ledger,
+  { engine: { learner: own }, store, namespace }: Ledger,
   file: LearnedFile,
 ): Promise<void> {
-  const isEmpty = (await store.head(namespace)) === 0;
-  const learner = (isEmpty ? await learnerWithId(file.learner) : undefined) ?? opened.learner;
-  if (file.learner !== learner.id) {
-    throw new CommandError(
-      "CONFLICT",
-      `The file was written by the learner ${file.learner}; this ledger has ${learner.id}.`,
-    );
+  const learner = await learnerWithId(file.learner);
+  if (!learner) {
+    throw new CommandError("CONFLICT", `The file was written by the learner ${file.learner}, which is not known here.`);
+  }
+  if (learner.id !== own.id && (await store.head(namespace)) > 0) {
+    throw new CommandError("CONFLICT", `The file was written by the learner ${learner.id}; this ledger has ${own.id}.`);
   }
   const { collection, shared, memories } = file;
   await importState(engineOn(store, learner), {

@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { PassThrough, Writable } from "node:stream";
-import { oar } from "@qavr/core";
+import { oar, similarity } from "@qavr/core";
 import { governance } from "@qavr/core/governance";
 import { revoke } from "@qavr/core/maintenance";
 import { sqliteStore } from "@qavr/sqlite";
@@ -77,12 +77,15 @@ describe("qavr ledger", () => {
     expect(JSON.parse(stdout)).toEqual(JSON.parse((await qavr("ledger", "export", "-s", from)).stdout));
   });
 
-  it("refuses a damaged file of what was learned, and makes no ledger for one of another kind", async () => {
+  it("refuses a damaged file of what was learned, or one of another kind or learner, and leaves nothing behind", async () => {
     const file = newPath("learned.json");
     const learned = JSON.parse((await qavr("ledger", "export", "-s", ledger)).stdout);
-    const imported = async (content: object, store: string): Promise<unknown> => {
+    const refuse = async (content: object, error: object, ...args: string[]): Promise<void> => {
       await writeFile(file, JSON.stringify(content));
-      return JSON.parse((await qavr("ledger", "import", file, "-s", store, "--json")).stdout);
+      const store = newPath();
+      const { stdout } = await qavr("ledger", "import", file, "-s", store, ...args, "--json");
+      expect(JSON.parse(stdout)).toMatchObject({ error });
+      expect(readdirSync(dirname(store))).toEqual([]);
     };
     const [first, ...others] = learned.memories;
     const cut = { ...learned, memories: [{ ...first, state: first.state.slice(0, 8) }, ...others] };
@@ -91,12 +94,22 @@ describe("qavr ledger", () => {
       [{ ...learned, shared: learned.shared.slice(0, 8) }, "collection default"],
     ]) {
       const message = `The file is damaged: the state of ${what} cannot be read. Export it again.`;
-      expect(await imported(content, newPath())).toMatchObject({ error: { code: "INVALID_STATE", message } });
+      await refuse(content, { code: "INVALID_STATE", message });
       expect((await qavr("ledger", "import", file, "-s", newPath())).exitCode).toBe(6);
     }
-    const store = newPath();
-    expect(await imported({ data: learned }, store)).toMatchObject({ error: { code: "USAGE" } });
-    expect(existsSync(store)).toBe(false);
+    await refuse({ ...learned, memories: [{ ...first, id: "" }] }, { code: "INVALID_ID" });
+    await refuse(learned, { code: "LIMIT_EXCEEDED" }, "-n", "a".repeat(600));
+    await refuse({ ...learned, learner: "own@1" }, { code: "CONFLICT", message: expect.stringContaining("own@1") });
+    await refuse({ data: learned }, { code: "USAGE" });
+  });
+
+  it("imports nothing into a namespace of another learner", async () => {
+    const [file, to] = [newPath("learned.json"), await ledgerFile({ runs: 1 }, { learner: similarity() })];
+    await writeFile(file, (await qavr("ledger", "export", "-s", ledger)).stdout);
+    expect(await qavr("ledger", "import", file, "-s", to)).toMatchObject({
+      exitCode: 5,
+      stderr: expect.stringContaining("this ledger has similarity@"),
+    });
   });
 
   it("exports the only collection, and asks which where there are several", async () => {
