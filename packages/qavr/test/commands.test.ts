@@ -194,6 +194,16 @@ describe("qavr status", () => {
     await engine.close();
   });
 
+  it("says that memories are not known where an application's own learner wrote", async () => {
+    const path = await ledgerFile({ runs: 5 }, { learner: { ...similarity(), id: "own@1" } });
+    const { stdout } = await qavr("status", "-s", path);
+    expect(stdout).toContain("memories  not known: their states cannot be read here");
+    const printed = JSON.parse((await qavr("status", "-s", path, "--json")).stdout);
+    expect(printed.data).toMatchObject({ learner: "own@1", runs: { recorded: 5 } });
+    expect(printed.data).not.toHaveProperty("memories");
+    expect(PRINTED.safeParse(printed).error?.message).toBeUndefined();
+  });
+
   it("opens the only namespace of a ledger, and names the others of one with several", async () => {
     const path = newPath();
     const engine = appEngine(sqliteStore(path));

@@ -18,7 +18,9 @@ export function statusText(report: StatusReport, style: Style): string {
     "",
     curveLine(report, style),
     `runs      ${count(runs.recorded)} recorded${coverage}${abandoned}`,
-    `memories  ${count(memories.known)} shown, ${count(memories.withEvidence)} with evidence`,
+    memories
+      ? `memories  ${count(memories.known)} shown, ${count(memories.withEvidence)} with evidence`
+      : "memories  not known: their states cannot be read here",
     `outcomes  ${outcomesOf(report) || "none"}`,
     `learner   ${shown(report.learner)}, namespace ${shown(report.namespace)}${others(report)}`,
     ...extremes("Best", best, style),

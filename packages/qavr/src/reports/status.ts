@@ -41,7 +41,8 @@ export interface StatusReport {
   /** Reporters of the entries behind the curve. */
   readonly reporters: readonly Reporter[];
   readonly contexts: readonly ContextStatus[];
-  readonly memories: { readonly known: number; readonly withEvidence: number };
+  /** Absent where another learner than this engine's wrote the states, such as one of the application's own. */
+  readonly memories?: { readonly known: number; readonly withEvidence: number };
   readonly best: readonly Extreme[];
   readonly worst: readonly Extreme[];
   readonly sources: NamespaceStatus["sources"];
@@ -84,7 +85,9 @@ export async function statusReport(ledger: Ledger, progress?: Progress): Promise
     },
     reporters,
     contexts,
-    memories: { known: sum("memories"), withEvidence: sum("withEvidence") },
+    ...(learner === engine.learner.id
+      ? { memories: { known: sum("memories"), withEvidence: sum("withEvidence") } }
+      : {}),
     best: ends("best", 1),
     worst: ends("worst", -1),
     sources,

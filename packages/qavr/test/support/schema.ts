@@ -133,7 +133,7 @@ const status = z.strictObject({
   contexts: z.array(
     z.strictObject({ context: z.string(), episodes: z.int(), taught: z.int(), state: z.enum(["cold", "warm"]) }),
   ),
-  memories: z.strictObject({ known: z.int(), withEvidence: z.int() }),
+  memories: z.strictObject({ known: z.int(), withEvidence: z.int() }).optional(),
   best: z.array(extreme),
   worst: z.array(extreme),
   sources: z.array(z.looseObject({ source: z.string(), flags: z.array(z.string()) })),

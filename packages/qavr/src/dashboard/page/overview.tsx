@@ -166,8 +166,12 @@ function Tiles({ runs, lift, memoryLift, curve, memories, outcomes }: StatusRepo
       </div>
       <div>
         <dt>memories</dt>
-        <dd>{count(memories.withEvidence)}</dd>
-        <dd class="dim">with evidence, of {count(memories.known)} shown</dd>
+        <dd>{memories ? count(memories.withEvidence) : "–"}</dd>
+        <dd class="dim">
+          {memories
+            ? `with evidence, of ${count(memories.known)} shown`
+            : "not known: their states cannot be read here"}
+        </dd>
       </div>
       <div>
         <dt>outcomes</dt>
