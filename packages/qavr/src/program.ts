@@ -32,9 +32,16 @@ export async function runProgram(args: readonly string[], streams: Streams): Pro
     if (!(error instanceof CommanderError)) throw error;
     // Help that was asked for is no failure; commander has printed its message already.
     if (error.exitCode === 0) return EXIT.ok;
-    if (args.includes("--json")) printError(args[0] ?? "", "USAGE", error.message, streams);
+    if (args.includes("--json")) printError(commandOf(args), "USAGE", error.message.replace(/^error: /, ""), streams);
     return EXIT.usage;
   }
+}
+
+/** The command or the group that a command line begins with; empty without one. */
+function commandOf([first = "", second = ""]: readonly string[]): string {
+  const both = `${first} ${second}`;
+  if (COMMANDS.some(({ name }) => name === both)) return both;
+  return first.startsWith("-") ? "" : first;
 }
 
 type Action = (entry: CommandEntry, args: readonly string[], options: CommonOptions) => Promise<void>;

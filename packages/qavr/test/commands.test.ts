@@ -153,6 +153,18 @@ describe("bad input", () => {
   });
 
   it.each([
+    ["status --nope", "status", "unknown option '--nope'"],
+    ["ledger verify --nope", "ledger verify", "unknown option '--nope'"],
+    ["ledger restore backup.db", "ledger restore", "missing required argument 'file'"],
+    ["ledger nope", "ledger", "unknown command 'nope'\n(Did you mean move?)"],
+    ["--nope", "", "unknown option '--nope'"],
+  ])("%s has its command and its message in the JSON", async (line, command, message) => {
+    const { exitCode, stdout } = await qavr(...line.split(" "), "--json");
+    expect(exitCode).toBe(2);
+    expect(JSON.parse(stdout)).toEqual({ schema: 1, command, error: { code: "USAGE", message } });
+  });
+
+  it.each([
     ["a run or memory", ["why", "nothing"]],
     ["a namespace", ["status", "-n", "nobody"]],
     ["a learner", ["eval", "--learner", "best"]],
