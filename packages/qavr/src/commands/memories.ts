@@ -1,6 +1,7 @@
 import { CommandError } from "../exit-codes.js";
+import { areSeveral } from "../reports/collections.js";
 import { MEMORY_ORDERS, type MemoriesReport, type MemoryOrder, memoriesReport } from "../reports/memories.js";
-import { count, nameOf, percent, signed, table } from "../terminal/text.js";
+import { count, nameOf, percent, shown, signed, table } from "../terminal/text.js";
 import type { Input, Output } from "./command.js";
 
 export async function run({ open, options, progress }: Input): Promise<Output> {
@@ -16,8 +17,9 @@ export async function run({ open, options, progress }: Input): Promise<Output> {
 
 function textOf({ rows }: MemoriesReport): string {
   if (rows.length === 0) return "No memory has evidence yet: no run that showed one was judged.";
+  const several = areSeveral(rows);
   return table(
-    ["utility", "evidence", "shown", "success", "95 %", "votes", "memory"],
+    ["utility", "evidence", "shown", "success", "95 %", "votes", ...(several ? ["collection"] : []), "memory"],
     rows.map((row) => [
       signed(row.utility, 2),
       row.evidence.toFixed(1),
@@ -25,6 +27,7 @@ function textOf({ rows }: MemoriesReport): string {
       row.success ? percent(row.success.share) : "",
       row.success ? `${Math.round(row.success.low * 100)}–${Math.round(row.success.high * 100)}` : "",
       row.helpful + row.harmful > 0 ? `${row.helpful}/${row.harmful}` : "",
+      ...(several ? [shown(row.collection, 30)] : []),
       nameOf(row),
     ]),
   );

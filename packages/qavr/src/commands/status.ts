@@ -1,3 +1,4 @@
+import { areSeveral } from "../reports/collections.js";
 import { type StatusReport, statusReport } from "../reports/status.js";
 import type { Style } from "../terminal/terminal.js";
 import { count, nameOf, percent, plural, shown, signed, sparkline, table } from "../terminal/text.js";
@@ -13,6 +14,7 @@ export function statusText(report: StatusReport, style: Style): string {
   const paint = { learning: style.good, harming: style.bad, unjudged: style.bad, cold: style.bold, empty: style.bold };
   const coverage = runs.coverage === undefined ? "" : `, ${percent(runs.coverage)} with an outcome`;
   const abandoned = runs.abandoned > 0 ? `, ${count(runs.abandoned)} abandoned` : "";
+  const several = areSeveral([...best, ...worst]);
   return [
     `${paint[state.level](state.sentence)}`,
     "",
@@ -23,8 +25,8 @@ export function statusText(report: StatusReport, style: Style): string {
       : "memories  not known: their states cannot be read here",
     `outcomes  ${outcomesOf(report) || "none"}`,
     `learner   ${shown(report.learner)}, namespace ${shown(report.namespace)}${others(report)}`,
-    ...extremes("Best", best, style),
-    ...extremes("Worst", worst, style),
+    ...extremes("Best", best, several, style),
+    ...extremes("Worst", worst, several, style),
     ...report.sources
       .filter(({ flags }) => flags.length > 0)
       .map(({ source, flags }) => style.bad(`source ${shown(source)}: ${flags.join(", ")}`)),
@@ -57,8 +59,14 @@ function others({ otherNamespaces }: StatusReport): string {
   return ` (${otherNamespaces.length} more: ${names.join(", ")}${otherNamespaces.length > 3 ? " …" : ""})`;
 }
 
-function extremes(title: string, memories: StatusReport["best"], style: Style): string[] {
+function extremes(title: string, memories: StatusReport["best"], several: boolean, style: Style): string[] {
   if (memories.length === 0) return [];
-  const rows = memories.map((memory) => [signed(memory.utility, 2), memory.evidence.toFixed(1), nameOf(memory)]);
-  return ["", style.bold(title), table(["utility", "evidence", "memory"], rows)];
+  const rows = memories.map((memory) => [
+    signed(memory.utility, 2),
+    memory.evidence.toFixed(1),
+    ...(several ? [shown(memory.collection, 30)] : []),
+    nameOf(memory),
+  ]);
+  const head = ["utility", "evidence", ...(several ? ["collection"] : []), "memory"];
+  return ["", style.bold(title), table(head, rows)];
 }

@@ -1,4 +1,5 @@
 import type { EpisodeView, ExposureView } from "@qavr/core";
+import { areSeveral } from "../reports/collections.js";
 import { type Appearance, type WhyReport, whyReport } from "../reports/why.js";
 import type { Style } from "../terminal/terminal.js";
 import { count, decimal, nameOf, percent, plural, shown, signed, table, time } from "../terminal/text.js";
@@ -20,18 +21,19 @@ const TERMS = ["similarity", "learned", "bonus", "overlap", "unverified"] as con
 function ofRun(run: EpisodeView, style: Style): string {
   const { outcome, votes = [], used } = run;
   const by = outcome ? ` (${[...new Set([outcome.tier, shown(outcome.source)])].join(", ")})` : "";
+  const several = areSeveral(run.exposures);
   return [
     `${style.bold(`Run ${shown(run.episode)}`)}: ${paintOutcome(run, style)}${by}`,
     ...(outcome?.note ? [shown(outcome.note, 200)] : []),
-    ...run.exposures.flatMap((exposure) => ["", ofExposure(exposure, style)]),
+    ...run.exposures.flatMap((exposure) => ["", ofExposure(exposure, several, style)]),
     ...(run.compacted ? ["", "Earlier retrievals were compacted away."] : []),
     ...(used ? ["", `Used: ${used.map(({ id }) => shown(id)).join(", ") || "none of the memories shown"}`] : []),
     ...votes.map(({ id, vote, source }) => `Vote: ${vote} for ${shown(id)}, by ${shown(source)}`),
   ].join("\n");
 }
 
-function ofExposure(exposure: ExposureView, style: Style): string {
-  const { items, notShown, order, heldOut, gate, learner } = exposure;
+function ofExposure(exposure: ExposureView, several: boolean, style: Style): string {
+  const { items, notShown, order, heldOut, gate, learner, collection } = exposure;
   const why = heldOut
     ? "held out: the host's order stands"
     : order === "learned"
@@ -60,7 +62,7 @@ function ofExposure(exposure: ExposureView, style: Style): string {
       nameOf(item),
     ]);
   return [
-    `${time(exposure.at)}  ${why}, ${shown(learner)}, gate ${gate.toFixed(2)}`,
+    `${time(exposure.at)}  ${several ? `collection ${shown(collection)}: ` : ""}${why}, ${shown(learner)}, gate ${gate.toFixed(2)}`,
     table(head, rows),
     ...(others.length === 0
       ? []
@@ -82,7 +84,7 @@ function ofMemory({ memory, appearances }: Extract<WhyReport, { readonly kind: "
     style.bold(nameOf(memory, 80)),
     ...(memory.label === undefined ? [] : [`id        ${shown(memory.id, 200)}`]),
     `utility   ${signed(memory.utility)}, from evidence worth ${plural(Number(memory.evidence.toFixed(1)), "outcome")}`,
-    `shown     ${plural(memory.shown, "time")}, used in ${plural(memory.used, "run")}`,
+    `shown     ${plural(memory.shown, "time")} in collection ${shown(memory.collection)}, used in ${plural(memory.used, "run")}`,
     success
       ? `success   ${percent(success.share)} of ${plural(runs, "run")} (95 % interval ${percent(success.low)} … ${percent(success.high)})`
       : "success   no outcome yet",

@@ -29,6 +29,11 @@ export function onlyCollection(collections: readonly Collection[]): Collection {
   throw new CommandError("USAGE", `Name one collection with --collection. ${listed(collections)}`);
 }
 
+/** True where a list needs the names of its collections. */
+export function areSeveral(rows: readonly { readonly collection: string }[]): boolean {
+  return new Set(rows.map(({ collection }) => collection)).size > 1;
+}
+
 function listed(collections: readonly Collection[]): string {
   if (collections.length === 0) return "The namespace has learned nothing of any collection yet.";
   return `It has: ${collections.map(({ collection }) => collection).join(", ")}.`;

@@ -1,0 +1,36 @@
+import { sqliteStore } from "@qavr/sqlite";
+import { describe, expect, it } from "vitest";
+import { appEngine, newPath } from "./support/ledgers.js";
+import { qavr } from "./support/run.js";
+
+describe("a ledger with several collections", () => {
+  it("has their names beside its memories", async () => {
+    const path = newPath();
+    const engine = appEngine(sqliteStore(path));
+    const candidates = [{ id: "a", similarity: 1 }];
+    const show = async (...collections: string[]): Promise<string> => {
+      let episode: string | undefined;
+      for (const collection of collections) {
+        ({ episode } = await engine.rank({ episode, collection, candidates, topK: 1 }));
+      }
+      await engine.end(episode as string, { reward: true, tier: "verified" });
+      return episode as string;
+    };
+    const run = await show("docs");
+    for (const command of ["status", "memories"]) {
+      expect((await qavr(command, "-s", path)).stdout, command).not.toContain("docs");
+    }
+    const both = await show("docs", "notes");
+    await engine.close();
+    for (const command of ["status", "memories"]) {
+      const { stdout } = await qavr(command, "-s", path);
+      expect(stdout, command).toMatch(/ collection {2}memory\n.* docs {8}a\n/s);
+      expect(stdout, command).toMatch(/ notes {7}a\n/);
+    }
+    expect((await qavr("memories", "-c", "docs", "-s", path)).stdout).not.toContain("collection");
+    const { stdout } = await qavr("why", both, "-s", path);
+    expect(stdout.match(/collection \w+: /g)).toEqual(["collection docs: ", "collection notes: "]);
+    expect((await qavr("why", run, "-s", path)).stdout).not.toContain("collection");
+    expect((await qavr("why", "a", "-s", path)).stdout).toMatch(/^shown {5}\d times? in collection (docs|notes), /m);
+  });
+});
