@@ -4,6 +4,7 @@ import { identify } from "./identities.js";
 import type { LessonFiles } from "./lesson-files.js";
 import { type FoundLesson, hashOf, type LessonRecord, toRecord } from "./lesson-record.js";
 import type { MarkdownLogCode } from "./log-codes.js";
+import { isGone } from "./markdown-files.js";
 import { allOf, isEqual, mirroring, type Stamps } from "./mirrored-collection.js";
 import { sectionsOf } from "./sections.js";
 
@@ -25,7 +26,7 @@ export function lessonIndex(files: LessonFiles, collection: LocalMemories, log: 
     try {
       return lessonsIn(path, await files.read(path), log);
     } catch (error) {
-      log("warn", "LESSON_FILE_UNREADABLE", "A file of lessons could not be read; the lessons known from it stay.", {
+      log("warn", "LESSON_FILE_UNREADABLE", "A file or folder could not be read; the lessons known from it stay.", {
         error,
       });
       return undefined;
@@ -42,7 +43,7 @@ export function lessonIndex(files: LessonFiles, collection: LocalMemories, log: 
       const lessons = await read(path);
       if (lessons) found.set(path, lessons);
     }
-    const open = active.filter(({ facts: { path } }) => found.has(path) || !stamps.has(path));
+    const open = active.filter(({ facts: { path } }) => found.has(path) || isGone(path, stamps));
     const taken = new Set([...active, ...gone].map(({ id }) => id));
     const lessons = identify([...found.values()].flat(), [...open, ...gone], taken);
     const kept = new Set(lessons.map(({ id }) => id));

@@ -96,5 +96,10 @@ export async function writing<Result>(path: string, work: () => Promise<Result>)
 
 /** For a missing file. @throws errors other than those of a missing file, and of a file or link in the place of a folder */
 export function noneThere(error: NodeJS.ErrnoException): undefined {
-  if (error.code !== "ENOENT" && error.code !== "ENOTDIR") throw error;
+  if (!isMissing(error)) throw error;
+}
+
+/** True for the error of a missing file, or of a file or link in the place of a folder. */
+export function isMissing({ code }: NodeJS.ErrnoException): boolean {
+  return code === "ENOENT" || code === "ENOTDIR";
 }

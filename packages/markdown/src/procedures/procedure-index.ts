@@ -3,7 +3,7 @@ import type { Log } from "@qavr/core/adapter";
 import { copyLearned, revise } from "@qavr/core/maintenance";
 import type { LocalMemories, NewMemory } from "@qavr/local";
 import type { MarkdownLogCode } from "../log-codes.js";
-import type { MarkdownFiles } from "../markdown-files.js";
+import { isGone, type MarkdownFiles } from "../markdown-files.js";
 import { allOf, isEqual, mirroring, type Stamps } from "../mirrored-collection.js";
 import { keywordsOf } from "./keywords.js";
 import { type ProcedureText, parseProcedure } from "./procedure-file.js";
@@ -45,7 +45,9 @@ export function procedureIndex(
       if (source.length <= LONGEST) return parseProcedure(path, source);
       log("warn", "PROCEDURE_FILE_UNREADABLE", `A procedure has more than ${LONGEST} characters, so it is left out.`);
     } catch (error) {
-      log("warn", "PROCEDURE_FILE_UNREADABLE", "A procedure could not be read; its last version stays.", { error });
+      log("warn", "PROCEDURE_FILE_UNREADABLE", "A procedure or folder could not be read; the last version stays.", {
+        error,
+      });
     }
     return undefined;
   };
@@ -70,7 +72,7 @@ export function procedureIndex(
     const active = all.filter(({ facts: { canaryOf } }) => canaryOf === undefined);
     const stamps = await files.stamps();
     const byPath = new Map(active.map((record) => [record.facts.path, record]));
-    const gone = active.filter(({ facts: { path } }) => !stamps.has(path));
+    const gone = active.filter(({ facts: { path } }) => isGone(path, stamps));
     const outdated = new Set(gone);
     const added: NewMemory[] = [];
     const carried: (() => Promise<void>)[] = [];

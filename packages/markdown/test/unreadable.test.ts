@@ -1,0 +1,60 @@
+import { chmodSync, chownSync, readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
+import type { LogFields, Logger } from "@qavr/core";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { proceduresIn } from "./support/procedures.js";
+import { lessonsIn, titles, vault, write } from "./support/vault.js";
+
+const NOBODY = 65_534;
+const FILES = {
+  "docs/90-lessons.md": "### [2026-01-04] WAL\n\nUse WAL for concurrent readers.\n",
+  "90-lessons.md": "### [2026-01-05] Root\n\nDo not run as root.\n",
+};
+
+/** Root reads every folder, so the rest of the test runs as another user, who owns the folder. */
+function asUser(root: string): void {
+  if (process.geteuid?.() !== 0) return;
+  for (const path of ["", ...(readdirSync(root, { recursive: true }) as string[])]) {
+    chownSync(join(root, path), NOBODY, NOBODY);
+  }
+  process.seteuid?.(NOBODY);
+  onTestFinished(() => process.seteuid?.(0));
+}
+
+function recorded(): { readonly logger: Partial<Logger>; readonly codes: (string | undefined)[] } {
+  const codes: (string | undefined)[] = [];
+  return { logger: { warn: (_: string, fields: LogFields) => codes.push(fields.code) }, codes };
+}
+
+// Windows has no such permissions. 000: the folder cannot be listed. 400: it is listed, and nothing in it can be opened.
+describe.skipIf(process.platform === "win32").each([0o000, 0o400])("a folder with mode %o", (mode) => {
+  it("keeps its lessons, and is logged once", async () => {
+    const root = vault(FILES);
+    asUser(root);
+    const before = await lessonsIn(root).list();
+    chmodSync(join(root, "docs"), mode);
+    const { logger, codes } = recorded();
+    const lessons = lessonsIn(root, { logger });
+    expect(await lessons.list()).toEqual(before);
+    expect(titles((await lessons.search({ text: "WAL" })).lessons)).toEqual(["WAL"]);
+    expect(codes).toEqual(["LESSON_FILE_UNREADABLE"]);
+    chmodSync(join(root, "docs"), 0o700);
+    write(root, "docs/90-lessons.md", "");
+    expect(titles(await lessons.list())).toEqual(["Root"]);
+  });
+
+  it("keeps its procedures, and is logged once", async () => {
+    const root = vault({ "procedures/team/deploy.md": "Clear the cache.\n" });
+    asUser(root);
+    const before = await proceduresIn(root).list();
+    chmodSync(join(root, "procedures/team"), mode);
+    const { logger, codes } = recorded();
+    const procedures = proceduresIn(root, { logger });
+    expect(await procedures.list()).toEqual(before);
+    expect(await procedures.list()).toHaveLength(1);
+    expect(codes).toEqual(["PROCEDURE_FILE_UNREADABLE"]);
+    chmodSync(join(root, "procedures/team"), 0o700);
+    rmSync(join(root, "procedures/team/deploy.md"));
+    expect(await procedures.list()).toEqual([]);
+  });
+});
