@@ -76,8 +76,8 @@ export interface Lessons {
   /**
    * Appends a lesson to the file of its project. It resolves when the file is durable.
    *
-   * @throws INVALID_ARGUMENT also for a body that would end the lesson or hide the next one, for a file that ends inside a code block, and
-   * for a project behind a symbolic link; STORE_UNWRITABLE
+   * @throws INVALID_ARGUMENT also for a body that would end the lesson or hide the next one, for a file that ends inside a code block or
+   * is in UTF-16, and for a project behind a symbolic link; STORE_UNWRITABLE
    */
   capture(lesson: NewLesson): Promise<MarkdownLesson>;
   /**

@@ -1,6 +1,7 @@
 import { readdir } from "node:fs";
 import { lstat } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
+import { QavrError } from "@qavr/core";
 import { glob } from "tinyglobby";
 import { isMissing, noneThere, readPlainFile } from "./own-folders.js";
 
@@ -11,10 +12,16 @@ export interface MarkdownFiles {
    * and `node_modules` are left out. A folder that cannot be listed has a stamp, too; its path ends in `/`.
    */
   stamps(): Promise<ReadonlyMap<string, string>>;
-  /** The text of a file; empty if there is none. Refuses a link, a folder behind one, or a pipe that took its place since it was listed. */
+  /**
+   * The text of a file; empty if there is none. Refuses a link, a folder behind one, or a pipe that took its place since it was listed.
+   *
+   * @throws INVALID_ARGUMENT also for a file in UTF-16
+   */
   read(path: string): Promise<string>;
 }
 
+/** The byte order marks of UTF-16, which no text in UTF-8 begins with. */
+const UTF_16: readonly string[] = ["\xFF\xFE", "\xFE\xFF"];
 const UNREADABLE = "unreadable";
 
 /** @param patterns Globs of the files. */
@@ -43,7 +50,11 @@ export function markdownFiles(root: string, patterns: string | readonly string[]
     },
 
     async read(path) {
-      return (await readPlainFile(root, path))?.toString("utf8") ?? "";
+      const bytes = await readPlainFile(root, path);
+      if (UTF_16.includes(bytes?.toString("latin1", 0, 2) ?? "")) {
+        throw new QavrError("INVALID_ARGUMENT", "A file of Markdown is in UTF-16. Save it as UTF-8.");
+      }
+      return bytes?.toString("utf8") ?? "";
     },
   };
 }

@@ -1,4 +1,4 @@
-import { chmodSync, chownSync, readdirSync, rmSync } from "node:fs";
+import { chmodSync, chownSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { LogFields, Logger } from "@qavr/core";
 import { describe, expect, it, onTestFinished } from "vitest";
@@ -27,7 +27,7 @@ function recorded(): { readonly logger: Partial<Logger>; readonly codes: (string
 }
 
 // Windows has no such permissions. 000: the folder cannot be listed. 400: it is listed, and nothing in it can be opened.
-describe.skipIf(process.platform === "win32").each([0o000, 0o400])("a folder with mode %o", (mode) => {
+describe.skipIf(process.platform === "win32").each(["000", "400"])("a folder with mode %s", (mode) => {
   it("keeps its lessons, and is logged once", async () => {
     const root = vault(FILES);
     asUser(root);
@@ -56,5 +56,25 @@ describe.skipIf(process.platform === "win32").each([0o000, 0o400])("a folder wit
     chmodSync(join(root, "procedures/team"), 0o700);
     rmSync(join(root, "procedures/team/deploy.md"));
     expect(await procedures.list()).toEqual([]);
+  });
+});
+
+describe("a file in UTF-16", () => {
+  it.each(["utf16le", "utf16be"])("is logged as unreadable, and gets no lesson in UTF-8 (%s)", async (encoding) => {
+    const root = vault({ "90-lessons.md": FILES["90-lessons.md"] });
+    const { logger, codes } = recorded();
+    const lessons = lessonsIn(root, { logger });
+    expect(titles(await lessons.list())).toEqual(["Root"]);
+    const bytes = Buffer.from(`\uFEFF${FILES["docs/90-lessons.md"]}`, "utf16le");
+    if (encoding === "utf16be") bytes.swap16();
+    writeFileSync(join(root, "90-lessons.md"), bytes);
+    expect(titles(await lessons.list())).toEqual(["Root"]);
+    expect(codes).toEqual(["LESSON_FILE_UNREADABLE"]);
+    const captured = lessons.capture({ project: ".", title: "Cache", body: "Clear it." });
+    await expect(captured).rejects.toMatchObject({
+      code: "INVALID_ARGUMENT",
+      message: expect.stringContaining("UTF-16"),
+    });
+    expect(readFileSync(join(root, "90-lessons.md")).equals(bytes)).toBe(true);
   });
 });
