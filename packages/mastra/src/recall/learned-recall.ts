@@ -20,7 +20,7 @@ import { settleRun } from "../runs/settle-run.js";
 import { threadIn, threadOfRun } from "../runs/thread-of-run.js";
 import { messagesOf } from "../runs/turns.js";
 import { planRecall, type RecallSettings } from "./plan-recall.js";
-import { narrowToReached, promptOf, reachedMemories, withShownTexts } from "./reached-memories.js";
+import { narrowToReached, promptOf, shownMemories } from "./reached-memories.js";
 import { recallCollections } from "./recall-collections.js";
 import { describeRecall } from "./recall-span.js";
 import { BLOCK_TAG, HANDLES_TAG, handleBlock } from "./recalled-block.js";
@@ -140,8 +140,8 @@ export class LearnedRecall implements Processor {
     if (!run || !handles) return;
     // An earlier step's list is no place where a text is shown.
     messages.clearSystemMessages(HANDLES_TAG);
-    const left = reachedMemories(run, messages).filter(({ handle }) => handles.includes(handle));
-    const block = handleBlock(reportTool, withShownTexts(left, messages));
+    const shown = shownMemories(run, messages).filter(({ handle }) => handles.includes(handle));
+    const block = handleBlock(reportTool, shown);
     if (block !== undefined) messages.addSystem({ role: "system", content: block }, HANDLES_TAG);
   }
 

@@ -4,14 +4,21 @@ import { storable } from "../runs/aliases.js";
 
 type MessageList = ProcessInputArgs["messageList"];
 
+/** The texts of a prompt: those of its messages by their ids, and those of its system messages. */
+interface PromptTexts {
+  readonly byId: ReadonlyMap<string, readonly string[]>;
+  readonly system: readonly string[];
+}
+
 export function promptOf(messages: MessageList, request: string | undefined): RecallPrompt {
-  return { request, ids: new Set(textsById(messages).keys()), system: systemTexts(messages) };
+  const { byId, system } = textsIn(messages);
+  return { request, ids: new Set(byId.keys()), system };
 }
 
 /** Takes back the memories that later processors have removed from the prompt, once per run. @param body See {@link reachedMemories}. */
 export function narrowToReached(run: AgentRun, messages: MessageList, body: unknown): void {
   const { memories, rankings, session } = run;
-  const reached = reachedMemories(run, messages, body);
+  const reached = reachedMemories(run, textsIn(messages), body);
   run.prompt = undefined;
   if (reached.length === memories.length) return;
   for (const ranking of rankings) {
@@ -22,40 +29,38 @@ export function narrowToReached(run: AgentRun, messages: MessageList, body: unkn
 }
 
 /**
- * The memories of a run that are in the prompt still. A memory that was not found in the recall's own prompt counts as shown.
- *
- * @param body The model's request as its provider reports it: processors may also change the prompt alone. Undefined for none.
+ * The memories of a run with their texts in the prompt, without those whose text is not there: a vector may outlive its message, and hold
+ * words that a processor has taken out of it since.
  */
-export function reachedMemories(
-  { prompt: before, memories }: AgentRun,
-  messages: MessageList,
-  body?: unknown,
-): readonly RecalledEntry[] {
-  if (!before) return memories;
-  const now = textsById(messages);
-  const sent = sentTexts(body, before.request);
-  const system = sent ?? systemTexts(messages);
-  return memories.filter(({ id, text }) => {
-    if (before.ids.has(id)) {
-      const texts = now.get(id);
-      return texts !== undefined && (!sent || texts.length === 0 || texts.some((part) => holds(sent, part)));
-    }
-    return text === undefined || !holds(before.system, text) || holds(system, text);
+export function shownMemories(run: AgentRun, messages: MessageList): readonly RecalledEntry[] {
+  const now = textsIn(messages);
+  return reachedMemories(run, now).flatMap((memory) => {
+    const { id, text } = memory;
+    const own = now.byId.get(id);
+    if (own) return own.length === 0 ? [] : { ...memory, text: own.join("\n") };
+    return text !== undefined && holds(now.system, text) ? memory : [];
   });
 }
 
 /**
- * Memories with their texts in the prompt, without those whose text is not there: a vector may outlive its message, and hold words that
- * a processor has taken out of it since.
+ * The memories of a run that are in the prompt still. A memory that was not found in the recall's own prompt counts as shown.
+ *
+ * @param body The model's request as its provider reports it: processors may also change the prompt alone. Undefined for none.
  */
-export function withShownTexts(memories: readonly RecalledEntry[], messages: MessageList): readonly RecalledEntry[] {
-  const texts = textsById(messages);
-  const system = systemTexts(messages);
-  return memories.flatMap((memory) => {
-    const { id, text } = memory;
-    const own = texts.get(id);
-    if (own) return own.length === 0 ? [] : { ...memory, text: own.join("\n") };
-    return text !== undefined && holds(system, text) ? memory : [];
+function reachedMemories(
+  { prompt: before, memories }: AgentRun,
+  now: PromptTexts,
+  body?: unknown,
+): readonly RecalledEntry[] {
+  if (!before) return memories;
+  const sent = sentTexts(body, before.request);
+  const system = sent ?? now.system;
+  return memories.filter(({ id, text }) => {
+    if (before.ids.has(id)) {
+      const texts = now.byId.get(id);
+      return texts !== undefined && (!sent || texts.length === 0 || texts.some((part) => holds(sent, part)));
+    }
+    return text === undefined || !holds(before.system, text) || holds(system, text);
   });
 }
 
@@ -80,19 +85,15 @@ function stringsIn(value: unknown): string[] {
     : [];
 }
 
-function textsById(messages: MessageList): Map<string, readonly string[]> {
-  const texts = messages.get.all.db().map(({ id, content }) => {
+function textsIn(messages: MessageList): PromptTexts {
+  const byId = messages.get.all.db().map(({ id, content }) => {
     const parts = content.parts ?? [];
     return [
       storable(id),
       parts.flatMap((part) => (part.type === "text" && part.text !== "" ? [part.text] : [])),
     ] as const;
   });
-  return new Map(texts);
-}
-
-function systemTexts(messages: MessageList): string[] {
-  return stringsIn(messages.getAllSystemMessages().map(({ content }) => content));
+  return { byId: new Map(byId), system: stringsIn(messages.getAllSystemMessages().map(({ content }) => content)) };
 }
 
 function holds(texts: readonly string[], text: string): boolean {
