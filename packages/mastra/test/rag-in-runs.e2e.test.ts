@@ -17,6 +17,7 @@ import { beforeEach, describe, expect, it, vi } from "vitest";
 import { answerOf } from "./support/answer-of.js";
 import { type Bench, bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
 import { consume } from "./support/expected-runs.js";
+import { quietObservability } from "./support/judged.js";
 import { listener } from "./support/listener.js";
 import type { Script } from "./support/scripted-model.js";
 import { libsql, temporaryFolder } from "./support/stores.js";
@@ -236,6 +237,20 @@ describe.each(Object.entries(CALLERS))("a query inside a run that is told by %s"
       given.memory.explain({ threadId, namespace });
     expect(collections(await of("task", "acme"))).toEqual([INDEX, INDEX]);
     expect(collections(await of("other", "umbrella"))).toEqual([]);
+  });
+
+  it("is found by its run's trace also where the engine has given that run up", async () => {
+    let now = Date.now();
+    use({ engine: { clock: () => now, episodeTtl: 60_000 } });
+    const delay = async (): Promise<void> => {
+      now += 120_000;
+      await given.memory.flush();
+    };
+    const agent = agentOf(searches, { tools: { search: search({ delay }) } } as Config);
+    new Mastra({ agents: { agent }, storage: given.storage, logger: false, observability: quietObservability() });
+    const { traceId = "" } = await agent.generate(QUESTION, on("task"));
+    expect(await given.memory.reportOutcome({ traceId, success: false })).toMatchObject({ status: "committed" });
+    expect(await latest(given.memory, "task")).toMatchObject({ outcome: { reward: 0, tier: "user" } });
   });
 });
 

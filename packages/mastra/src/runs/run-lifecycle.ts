@@ -24,9 +24,7 @@ export function openRun(
   owner: Owner,
   requestContext: RequestContext | undefined,
 ): AgentRun {
-  const { threadId, traceId } = owner;
-  const aliases = [threadAlias(threadId), ...(traceId === undefined ? [] : [traceAlias(traceId)])];
-  const run = begin(parts, { ...scope, ...owner }, aliases, requestContext);
+  const run = begin(parts, { ...scope, ...owner }, requestContext);
   requestContext?.set(REQUEST_CONTEXT_KEY, { episode: run.episode });
   return run;
 }
@@ -34,9 +32,9 @@ export function openRun(
 function begin(
   parts: RunParts,
   known: RunScope & ThreadOfRun & Partial<Pick<AgentRun, "expectedAs" | "traceId" | "routes" | "mayContinue">>,
-  aliases: readonly string[],
   requestContext: RequestContext | undefined,
 ): AgentRun {
+  const aliases = aliasesOf(known);
   const episode = parts.kit.engine.open({ namespace: known.namespace, aliases });
   const run = recordedRun(parts, { ...known, episode });
   parts.shared.runs.add(run, aliases, requestContext);
@@ -53,10 +51,19 @@ function recordedRun(parts: RunParts, known: Omit<Parameters<typeof newRun>[0], 
 
 function reopen({ kit, shared: { runs } }: RunParts, run: AgentRun): string {
   runs.remove(run);
-  const aliases = [threadAlias(run.threadId), ...(run.runId === undefined ? [] : [storable(run.runId)])];
+  const aliases = aliasesOf(run);
   run.episode = kit.engine.open({ namespace: run.namespace, aliases });
   runs.add(run, aliases);
   return run.episode;
+}
+
+/** The names of a run's episode. */
+function aliasesOf({ threadId, traceId, runId }: ThreadOfRun & Partial<Pick<AgentRun, "traceId" | "runId">>): string[] {
+  return [
+    threadAlias(threadId),
+    ...(traceId === undefined ? [] : [traceAlias(traceId)]),
+    ...(runId === undefined ? [] : [storable(runId)]),
+  ];
 }
 
 /** A run that is not to be learned from. It has no episode. */
@@ -181,7 +188,7 @@ export function continueRun(
   const already = parts.shared.runs.ofRunId(expectedAs, threadId);
   if (already) return already;
   const scope = scopeOfRun(parts.options, { threadId, resourceId, requestContext });
-  return begin(parts, { ...scope, threadId, resourceId, expectedAs }, [threadAlias(threadId)], requestContext);
+  return begin(parts, { ...scope, threadId, resourceId, expectedAs }, requestContext);
 }
 
 /** The run that a request context notes; undefined for none. */
