@@ -22,7 +22,7 @@ it.each<[how: string, leave: (chunks: Chunks) => Promise<unknown>]>([
   ],
   ["cancel() before the first chunk", (chunks) => chunks.cancel()],
 ])(
-  "the stream of a tracked chain, also with another config, that is left by %s ends its run without an outcome",
+  "the stream of a tracked chain, also with another config, retries or listeners, that is left by %s ends its run without an outcome",
   async (_, leave) => {
     const { memory, retriever, codes } = await bench();
     const tracked = memory.track(
@@ -30,7 +30,13 @@ it.each<[how: string, leave: (chunks: Chunks) => Promise<unknown>]>([
         for (let chunk = 0; chunk < 100; chunk++) yield `chunk ${chunk}`;
       }),
     );
-    for (const chain of [tracked, tracked.withConfig({ tags: ["web"] }).withConfig({ runName: "answer" })]) {
+    const chains = [
+      tracked,
+      tracked.withConfig({ tags: ["web"] }).withConfig({ runName: "answer" }),
+      tracked.withRetry().withConfig({ tags: ["web"] }),
+      tracked.withConfig({ tags: ["web"] }).withListeners({ onStart() {} }),
+    ];
+    for (const chain of chains) {
       await leave((await chain.stream("payment queue stuck", { runId: RUN_ID })) as unknown as Chunks);
       await vi.waitFor(async () => expect(await nothingOpen(memory)).toBe(true));
       expect(await credit(memory)).toEqual({});

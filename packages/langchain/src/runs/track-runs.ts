@@ -54,14 +54,27 @@ interface StreamOptions {
 }
 
 /**
+ * Methods whose result streams in the tracked run itself. Fallbacks and a pipe have a run of their own around it, and LangChain does not
+ * tell the inner stream that the reader of the outer one has left.
+ */
+const DERIVATIONS = ["withConfig", "withRetry", "withListeners"] as const;
+type Derivation = (typeof DERIVATIONS)[number];
+
+/**
  * Ends the run of a stream whose reader left it or aborted it: LangChain announces no end for its own chains. The result is unknown.
  * A graph announces how it stopped, and is asked first.
  */
 function endingLeftStreams<Runnable>(tracked: Runnable, handler: OutcomeHandler, runs: RunTree): Runnable {
-  const target = tracked as { stream?: Stream; config?: StreamOptions } & Trackable;
-  const { stream, withConfig } = target;
+  const target = tracked as { stream?: Stream; config?: StreamOptions } & Record<
+    Derivation,
+    (given: unknown) => unknown
+  >;
+  const { stream } = target;
   if (typeof stream !== "function") return tracked;
-  target.withConfig = (config) => endingLeftStreams(withConfig.call(tracked, config), handler, runs);
+  for (const derivation of DERIVATIONS) {
+    const derive = target[derivation];
+    target[derivation] = (given) => endingLeftStreams(derive.call(tracked, given), handler, runs);
+  }
   target.stream = async (input, options) => {
     const runId = options?.runId ?? configuredRunId(target) ?? crypto.randomUUID();
     const chunks = await stream.call(tracked, input, { ...options, runId });
