@@ -1,6 +1,6 @@
 /** Scripts that put no spaces between words. */
 const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
-const WORD = /[\p{L}\p{N}\p{M}]+|\p{Extended_Pictographic}/gu;
+const WORD = /[\p{L}\p{N}\p{M}]+|\p{RI}{2}|\p{Extended_Pictographic}/gu;
 /** Combining accents of Latin, Greek and Cyrillic, and vowel points of Hebrew and Arabic. Marks of other scripts are part of their words. */
 const ACCENTS = /[\u0300-\u036f\u05b0-\u05bd\u05bf\u05c1\u05c2\u05c7\u064b-\u0652]/g;
 /** Longest word, in UTF-16 units; the rest of an encoded file or a digest is cut off. */

@@ -61,6 +61,7 @@ describe("a search by words", () => {
     ["full width and ligatures", "file ABC", "ﬁle ＡＢＣ"],
     ["Hindi", "पासवर्ड बदलें", "अपना पासवर्ड सेटिंग में बदलें"],
     ["emoji", "🦆", "party🦆tonight"],
+    ["a flag", "🇩🇪", "Invoices for🇩🇪🇫🇷need a tax number"],
     ["a word beside an emoji", "party", "party🦆tonight"],
   ])("P13: finds %s", async (_, request, text) => {
     const notes = collection();
