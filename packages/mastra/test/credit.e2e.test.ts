@@ -70,6 +70,23 @@ describe("runs that share a workflow's run id", () => {
       Promise.all(ids.map(async (thread) => (await latest(memory, thread))?.outcome?.reward));
     await expect.poll(rewards).toEqual([0.2, 0.8]);
   });
+
+  it("are not reported on by it, but by their threads", async () => {
+    const { memory } = bench();
+    await remember(memory, "deploy the service with helm upgrade");
+    const runId = "of-the-workflow";
+    const say = (thread: string) =>
+      scriptedAgent(memory, [{ text: "done" }]).generate("how is the service deployed", {
+        runId,
+        memory: { thread, resource: USER },
+      });
+    await say("first");
+    expect(await memory.reportOutcome({ runId, success: false })).toMatchObject({ status: "committed" });
+    await say("second");
+    await expect(memory.reportOutcome({ runId, success: false })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    await memory.reportOutcome({ threadId: "second", success: false });
+    expect((await latest(memory, "second"))?.outcome).toMatchObject({ reward: 0, tier: "user" });
+  });
 });
 
 describe("a request context that a client has filled", () => {

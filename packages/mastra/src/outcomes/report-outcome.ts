@@ -44,6 +44,10 @@ export async function reportOutcome(parts: MemoryParts, reported: ReportedRun): 
   const { runId, traceId, threadId, episode, namespace, resourceId, ...outcome } = reported;
   const target = locate(parts, reported);
   if (!parts.enabled) return ignored(target.alias);
+  if (runId !== undefined && parts.shared.runs.isShared(runId)) {
+    const message = "Several runs share this run id. Name one of them by threadId or episode.";
+    throw new QavrError("INVALID_ARGUMENT", message, { details: { runId } });
+  }
   const isUnshown = parts.shared.unshown.has(target.alias);
   return parts.kit.report({ reference: target.alias, namespace: target.namespace, isUnshown }, outcome);
 }

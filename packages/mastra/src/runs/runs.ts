@@ -14,6 +14,8 @@ export class Runs {
   readonly #namespaces: RecentMap<string, string>;
   /** Episode by run id and thread, also of runs that have ended. */
   readonly #episodes: RecentMap<string, string>;
+  /** Thread by run id, of runs with recorded memories that have ended; false for several threads. */
+  readonly #threads: RecentMap<string, string | false>;
   /** Episode of a thread's latest run, until that run has recorded memories: the ledger then has it as the thread's latest. */
   readonly #latest: RecentMap<string, string>;
 
@@ -22,6 +24,7 @@ export class Runs {
     this.#limit = limit;
     this.#namespaces = recentMap(8 * limit);
     this.#episodes = recentMap(4 * limit);
+    this.#threads = recentMap(4 * limit);
     this.#latest = recentMap(4 * limit);
   }
 
@@ -68,7 +71,13 @@ export class Runs {
   remove(run: AgentRun): void {
     this.#underWay.delete(run);
     run.beside.delete(run);
-    if (hasRecordedMemories(run) && this.#latest.get(run.threadId) === run.episode) this.#latest.delete(run.threadId);
+    if (hasRecordedMemories(run)) {
+      const { runId, threadId, episode } = run;
+      if (this.#latest.get(threadId) === episode) this.#latest.delete(threadId);
+      if (runId !== undefined) {
+        this.#threads.set(runId, (this.#threads.get(runId) ?? threadId) === threadId && threadId);
+      }
+    }
     if (this.#byEpisode.get(run.episode) === run) this.#byEpisode.delete(run.episode);
     for (const runId of [run.runId, run.expectedAs]) {
       if (runId === undefined) continue;
@@ -88,6 +97,11 @@ export class Runs {
   /** The episode of a run of this process, also of one that has ended. */
   episodeOf(runId: string | undefined, threadId: string | undefined): string | undefined {
     return runId === undefined || threadId === undefined ? undefined : this.#episodes.get(keyOf(runId, threadId));
+  }
+
+  /** True for the id of several runs with recorded memories that have ended in this process. */
+  isShared(runId: string): boolean {
+    return this.#threads.get(runId) === false;
   }
 
   /** The episode of the latest run that this process knows on a thread; undefined when the ledger has that run. */
