@@ -96,7 +96,8 @@ export function qavrVector<Vector extends MastraVector>(
       const { episode, items } = ranking;
       if (!plan.run) {
         parts.shared.runs.remember(episode, plan.scope.namespace);
-        unreported?.queried();
+        const { runId, agent } = (from ?? {}) as ToolCaller;
+        unreported?.queried(parts.shared.runs.wasLetGo(runId, agent?.threadId));
       }
       return results.map((result, place) => {
         const { handle } = items[place] as RankedItem;

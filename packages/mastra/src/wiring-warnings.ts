@@ -115,16 +115,17 @@ export function warnOfNoObservability(parts: MemoryParts): void {
 const UNREPORTED_QUERIES = 2;
 
 /** Warns once when queries of a store that shares a memory belong to no run of it and get no report. */
-export function unreportedQueries(logger: Logger | undefined): { queried(): void; reported(): void } {
+export function unreportedQueries(logger: Logger | undefined): { queried(wasLetGo: boolean): void; reported(): void } {
   let unreported = 0;
   return {
-    queried() {
+    queried(wasLetGo) {
       unreported += 1;
       if (unreported !== UNREPORTED_QUERIES) return;
-      const message =
-        "A vector store that shares a memory was queried outside its runs, and no report about the results arrived, so nothing is learned " +
-        "from that. In an agent's tool ask documents.inRun(context), on a run with a thread; elsewhere call documents.reportOutcome(result, …).";
-      warn(logger, "QUERY_OUTSIDE_RUN", message);
+      const cause = wasLetGo
+        ? "in a run that the memory had let go of, since more runs were open than engine.maxOpenEpisodes. Nothing is learned from that; raise the limit."
+        : "outside its runs, and no report about the results arrived, so nothing is learned from that. In an agent's tool ask " +
+          "documents.inRun(context), on a run with a thread; elsewhere call documents.reportOutcome(result, …).";
+      warn(logger, "QUERY_OUTSIDE_RUN", `A vector store that shares a memory was queried ${cause}`);
     },
     reported() {
       unreported = Number.NEGATIVE_INFINITY;

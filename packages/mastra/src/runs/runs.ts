@@ -14,6 +14,8 @@ export class Runs {
   readonly #namespaces: RecentMap<string, string>;
   /** Episode by run id and thread, also of runs that have ended. */
   readonly #episodes: RecentMap<string, string>;
+  /** Episodes of runs that were let go of while they were under way. */
+  readonly #letGo: RecentMap<string, true>;
   /** Thread by run id, of runs with recorded memories that have ended; false for several threads. */
   readonly #threads: RecentMap<string, string | false>;
   /** Episode of a thread's latest run, until that run has recorded memories: the ledger then has it as the thread's latest. */
@@ -24,6 +26,7 @@ export class Runs {
     this.#limit = limit;
     this.#namespaces = recentMap(8 * limit);
     this.#episodes = recentMap(4 * limit);
+    this.#letGo = recentMap(limit);
     this.#threads = recentMap(4 * limit);
     this.#latest = recentMap(4 * limit);
   }
@@ -46,6 +49,7 @@ export class Runs {
     if (runId !== undefined) this.#name(run, runId);
     for (const oldest of this.#underWay) {
       if (this.#underWay.size <= this.#limit) break;
+      this.#letGo.set(oldest.episode, true);
       this.remove(oldest);
     }
   }
@@ -97,6 +101,12 @@ export class Runs {
   /** The episode of a run of this process, also of one that has ended. */
   episodeOf(runId: string | undefined, threadId: string | undefined): string | undefined {
     return runId === undefined || threadId === undefined ? undefined : this.#episodes.get(keyOf(runId, threadId));
+  }
+
+  /** True for a run that was let go of while it was under way, since more were than are kept. */
+  wasLetGo(runId: string | undefined, threadId: string | undefined): boolean {
+    const episode = this.episodeOf(runId, threadId);
+    return episode !== undefined && this.#letGo.has(episode);
   }
 
   /** True for the id of several runs with recorded memories that have ended in this process. */
