@@ -1,9 +1,5 @@
-import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { closeSync, existsSync, openSync, readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import { similarity } from "@qavr/core";
 import { replay, revoke } from "@qavr/core/maintenance";
 import { sqliteStore } from "@qavr/sqlite";
@@ -384,27 +380,5 @@ describe("qavr revoke", () => {
   it("names the sources that there are, where none matches", async () => {
     const { stdout } = await qavr("revoke", "--source", "nope", "--dry-run", "-s", ledger);
     expect(stdout).toBe("No outcome is of the source nope. Sources of this ledger: checker.\n");
-  });
-});
-
-describe("the program", () => {
-  const start = (stdout: number | "ignore", ...args: string[]): ChildProcess => {
-    const program = fileURLToPath(new URL("../dist/main.mjs", import.meta.url));
-    return spawn(process.execPath, [program, ...args], { stdio: ["ignore", stdout, "pipe"] });
-  };
-
-  it.skipIf(!existsSync("/dev/full"))("says why its output cannot be written, such as on a full disk", async () => {
-    const full = openSync("/dev/full", "w");
-    const child = start(full, "runs", "-s", ledger);
-    closeSync(full);
-    const [said, [exitCode]] = await Promise.all([text(child.stderr as NodeJS.ReadableStream), once(child, "exit")]);
-    expect(said).toBe("error: standard output takes no more: ENOSPC.\n");
-    expect(exitCode).toBe(1);
-  });
-
-  it("keeps its exit code where its messages have no reader", async () => {
-    const child = start("ignore", "status", "-s", newPath());
-    child.stderr?.destroy();
-    expect(await once(child, "exit")).toEqual([6, null]);
   });
 });
