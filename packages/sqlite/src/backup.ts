@@ -15,7 +15,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { QavrError } from "@qavr/core";
 import type { LedgerCheck } from "@qavr/core/store";
 import { checkpointTables } from "./checkpoint-tables.js";
-import { createDurableFolder, leftBeside, MARK, syncFolder } from "./ledger-files.js";
+import { COMPANIONS, createDurableFolder, leftBeside, MARK, syncFolder } from "./ledger-files.js";
 import { ledgerTables } from "./ledger-tables.js";
 import { openDatabase } from "./open-database.js";
 import { toStoreError } from "./sqlite-errors.js";
@@ -30,10 +30,8 @@ export interface BackupReport extends LedgerCheck {
 }
 
 const UNFINISHED = ".unfinished";
-/** SQLite leaves it beside a copy for which the disk has no room. */
-const JOURNAL = "-journal";
-/** The end of the name of an unfinished copy, and of the files beside it while it is written entry by entry. */
-const OF_UNFINISHED = /\.unfinished(-journal|-wal|-shm|-mark)?$/;
+/** The end of the name of an unfinished copy, and of the files beside one that is written entry by entry. */
+const UNFINISHED_ENDS = ["", ...COMPANIONS, MARK].map((suffix) => UNFINISHED + suffix);
 /** A copy without a write for this long was interrupted, in ms: a day, many times the duration of the largest copy. */
 const INTERRUPTED_AFTER = 24 * 3_600_000;
 
@@ -67,7 +65,8 @@ export function copyLedger(db: DatabaseSync, to: string, digest?: string): Backu
       syncFolder(dirname(path));
       return report;
     } finally {
-      for (const file of [unfinished, unfinished + JOURNAL]) rmSync(file, { force: true });
+      // SQLite leaves a journal beside a copy for which the disk has no room.
+      for (const file of [unfinished, ...leftBeside(unfinished)]) rmSync(file, { force: true });
     }
   } catch (error) {
     throw toStoreError(error, path);
@@ -168,7 +167,7 @@ function giveName(unfinished: string, path: string): void {
 function removeInterrupted(path: string): void {
   const [folder, prefix] = [dirname(path), `${basename(path)}.`];
   for (const name of readdirSync(folder)) {
-    if (!name.startsWith(prefix) || !OF_UNFINISHED.test(name)) continue;
+    if (!name.startsWith(prefix) || !UNFINISHED_ENDS.some((end) => name.endsWith(end))) continue;
     const file = join(folder, name);
     const found = statSync(file, { throwIfNoEntry: false });
     if (found?.isFile() && found.mtimeMs < Date.now() - INTERRUPTED_AFTER) rmSync(file, { force: true });

@@ -9,7 +9,7 @@ export const MARK = "-mark";
 /** Advice for a damaged file. A mark that stays behind would refuse an older backup in its place. */
 export const RESTORE = "Move it away with its -wal, -shm and -mark, and restore a backup, or choose another path.";
 /** Files that SQLite keeps beside a database. It plays a log left behind into any file with its name. */
-const COMPANIONS = [LOG, "-shm", "-journal"];
+export const COMPANIONS: readonly string[] = [LOG, "-shm", "-journal"];
 
 /** Files that an earlier ledger of this name left. */
 export function leftBeside(path: string): string[] {
