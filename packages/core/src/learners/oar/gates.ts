@@ -114,11 +114,11 @@ export function takeSums(shared: OarShared, [seen, ...sums]: Sums, predicted: nu
 }
 
 /**
- * The gates: two slopes by least squares, less a share of their standard errors. A slope of 1 means that the predictions of this
- * part came true; far below 1, it only repeats the past.
+ * The gates: two slopes by least squares. A slope of 1 means that the predictions of this part came true; far below 1, it only repeats
+ * the past.
  *
- *     A = Σ τ d dᵀ + diag(0.2, 1.5),  h = Σ τ d e + (0.1, 1.5)          s = A⁻¹ h,  err_i = √(0.2 (A⁻¹)_ii)
- *     reputation = clamp((s₁ − 0.3 err₁ − 0.3) / 0.4, 0, 1)           context = clamp((s₂ − 0.3 err₂) / 0.3, 0, 1)
+ *     A = Σ τ d dᵀ + diag(0.2, 1.5),  h = Σ τ d e + (0.1, 1.5)          s = A⁻¹ h,  err₁ = √(0.2 (A⁻¹)₁₁)
+ *     reputation = clamp((s₁ − 0.3 err₁ − 0.3) / 0.4, 0, 1)           context = clamp((s₂ − 0.2) / 0.2, 0, 1)
  */
 export function gatesOf(shared: OarShared): Gates {
   const a11 = shared.reputations + OAR.reputationPrior;
@@ -128,12 +128,11 @@ export function gatesOf(shared: OarShared): Gates {
   const a12 = clamp(shared.both, -most, most);
   const h1 = shared.reputationSurprise + OAR.reputationPrior * OAR.reputationSlope;
   const h2 = shared.gateNumerator + OAR.contextPrior * OAR.contextSlope;
-  const [reputation, context] = slopesOf(a11, a12, a22, h1, h2).map(
-    ({ value, error }) => value - OAR.slopeErrors * error,
-  ) as [number, number];
+  const [reputation, context] = slopesOf(a11, a12, a22, h1, h2);
+  const safe = reputation.value - OAR.reputationErrors * reputation.error;
   return {
-    reputation: clamp((reputation - OAR.reputationFrom) / OAR.reputationFull, 0, 1),
-    context: clamp(context / OAR.contextFull, 0, 1),
+    reputation: clamp((safe - OAR.reputationFrom) / OAR.reputationFull, 0, 1),
+    context: clamp((context.value - OAR.contextFrom) / OAR.contextFull, 0, 1),
   };
 }
 

@@ -99,8 +99,8 @@ class Reference implements ReferenceModel {
     const det = A * D - B * B;
     const s1 = (D * (h1 + 0.1) - B * (h2 + 1.5)) / det;
     const s2 = (A * (h2 + 1.5) - B * (h1 + 0.1)) / det;
-    const [error1, error2] = [Math.sqrt((0.2 * D) / det), Math.sqrt((0.2 * A) / det)];
-    return [within((s1 - 0.3 * error1 - 0.3) / 0.4, 0, 1), within((s2 - 0.3 * error2) / 0.3, 0, 1)];
+    const error1 = Math.sqrt((0.2 * D) / det);
+    return [within((s1 - 0.3 * error1 - 0.3) / 0.4, 0, 1), within((s2 - 0.2) / 0.2, 0, 1)];
   }
 
   /** The list, chosen place by place: all remaining candidates are compared with all chosen ones. */

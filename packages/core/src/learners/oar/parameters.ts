@@ -80,13 +80,14 @@ export const reputationSlope = 0.5;
 export const reputationPrior = 0.2;
 export const contextSlope = 1;
 export const contextPrior = 1.5;
-/** Standard errors that are subtracted from a slope. Range 0..1. */
-export const slopeErrors = 0.3;
+/** Standard errors that are subtracted from the slope of reputations. Range 0..1. */
+export const reputationErrors = 0.3;
 /** Slope, less its errors, from which reputations count, and the slope above it at which they count in full. */
 export const reputationFrom = 0.3;
 export const reputationFull = 0.4;
-/** Slope, less its errors, at which contexts count in full. */
-export const contextFull = 0.3;
+/** Slope from which contexts count, and the slope above it at which they count in full. Where outcomes are chance, it is 0.2 ± 0.2. */
+export const contextFrom = 0.2;
+export const contextFull = 0.2;
 
 /** Prior of the worth of learning: a slope, and the evidence behind it in squared advantages. */
 export const worthSlope = 1;
