@@ -26,9 +26,7 @@ export function lessonIndex(files: LessonFiles, collection: LocalMemories, log: 
     try {
       return lessonsIn(path, await files.read(path), log);
     } catch (error) {
-      log("warn", "LESSON_FILE_UNREADABLE", "A file or folder could not be read; the lessons known from it stay.", {
-        error,
-      });
+      log("warn", "LESSON_FILE_UNREADABLE", `${path} could not be read; the lessons known from it stay.`, { error });
       return undefined;
     }
   };

@@ -21,9 +21,12 @@ function asUser(root: string): void {
   onTestFinished(() => process.seteuid?.(0));
 }
 
-function recorded(): { readonly logger: Partial<Logger>; readonly codes: (string | undefined)[] } {
-  const codes: (string | undefined)[] = [];
-  return { logger: { warn: (_: string, fields: LogFields) => codes.push(fields.code) }, codes };
+/** Of each warning the code, and the message up to "could not". */
+function recorded(): { readonly logger: Partial<Logger>; readonly warnings: string[] } {
+  const warnings: string[] = [];
+  const warn = (message: string, { code }: LogFields): void =>
+    void warnings.push(`${code}: ${message.split(" could")[0]}`);
+  return { logger: { warn }, warnings };
 }
 
 // Windows has no such permissions. 000: the folder cannot be listed. 400: it is listed, and nothing in it can be opened.
@@ -33,11 +36,11 @@ describe.skipIf(process.platform === "win32").each(["000", "400"])("a folder wit
     asUser(root);
     const before = await lessonsIn(root).list();
     chmodSync(join(root, "docs"), mode);
-    const { logger, codes } = recorded();
+    const { logger, warnings } = recorded();
     const lessons = lessonsIn(root, { logger });
     expect(await lessons.list()).toEqual(before);
     expect(titles((await lessons.search({ text: "WAL" })).lessons)).toEqual(["WAL"]);
-    expect(codes).toEqual(["LESSON_FILE_UNREADABLE"]);
+    expect(warnings).toEqual([`LESSON_FILE_UNREADABLE: ${mode === "000" ? "docs/" : "docs/90-lessons.md"}`]);
     chmodSync(join(root, "docs"), 0o700);
     write(root, "docs/90-lessons.md", "");
     expect(titles(await lessons.list())).toEqual(["Root"]);
@@ -48,11 +51,13 @@ describe.skipIf(process.platform === "win32").each(["000", "400"])("a folder wit
     asUser(root);
     const before = await proceduresIn(root).list();
     chmodSync(join(root, "procedures/team"), mode);
-    const { logger, codes } = recorded();
+    const { logger, warnings } = recorded();
     const procedures = proceduresIn(root, { logger });
     expect(await procedures.list()).toEqual(before);
     expect(await procedures.list()).toHaveLength(1);
-    expect(codes).toEqual(["PROCEDURE_FILE_UNREADABLE"]);
+    expect(warnings).toEqual([
+      `PROCEDURE_FILE_UNREADABLE: ${mode === "000" ? "procedures/team/" : "procedures/team/deploy.md"}`,
+    ]);
     chmodSync(join(root, "procedures/team"), 0o700);
     rmSync(join(root, "procedures/team/deploy.md"));
     expect(await procedures.list()).toEqual([]);
@@ -62,14 +67,14 @@ describe.skipIf(process.platform === "win32").each(["000", "400"])("a folder wit
 describe("a file in UTF-16", () => {
   it.each(["utf16le", "utf16be"])("is logged as unreadable, and gets no lesson in UTF-8 (%s)", async (encoding) => {
     const root = vault({ "90-lessons.md": FILES["90-lessons.md"] });
-    const { logger, codes } = recorded();
+    const { logger, warnings } = recorded();
     const lessons = lessonsIn(root, { logger });
     expect(titles(await lessons.list())).toEqual(["Root"]);
     const bytes = Buffer.from(`\uFEFF${FILES["docs/90-lessons.md"]}`, "utf16le");
     if (encoding === "utf16be") bytes.swap16();
     writeFileSync(join(root, "90-lessons.md"), bytes);
     expect(titles(await lessons.list())).toEqual(["Root"]);
-    expect(codes).toEqual(["LESSON_FILE_UNREADABLE"]);
+    expect(warnings).toEqual(["LESSON_FILE_UNREADABLE: 90-lessons.md"]);
     const captured = lessons.capture({ project: ".", title: "Cache", body: "Clear it." });
     await expect(captured).rejects.toMatchObject({
       code: "INVALID_ARGUMENT",

@@ -43,11 +43,9 @@ export function procedureIndex(
     try {
       const source = await files.read(path);
       if (source.length <= LONGEST) return parseProcedure(path, source);
-      log("warn", "PROCEDURE_FILE_UNREADABLE", `A procedure has more than ${LONGEST} characters, so it is left out.`);
+      log("warn", "PROCEDURE_FILE_UNREADABLE", `${path} has more than ${LONGEST} characters, so it is left out.`);
     } catch (error) {
-      log("warn", "PROCEDURE_FILE_UNREADABLE", "A procedure or folder could not be read; the last version stays.", {
-        error,
-      });
+      log("warn", "PROCEDURE_FILE_UNREADABLE", `${path} could not be read; the last version stays.`, { error });
     }
     return undefined;
   };
