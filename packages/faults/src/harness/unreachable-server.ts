@@ -47,7 +47,11 @@ async function withTraffic(
     const traffic = new Traffic(engine);
     // Its first connection, and the tables, may take longer than the timeouts here.
     await store.head("default");
-    while (traffic.committed === 0) await traffic.record(TAUGHT);
+    while (traffic.committed === 0) {
+      await traffic.record(TAUGHT);
+      // While the outbox is not empty, all outcomes go into it, and none is committed.
+      await traffic.engine.flush();
+    }
     await work(traffic);
     await engine.close();
     return traffic;
