@@ -160,6 +160,34 @@ describe("procedures", () => {
     expect(await procedures.get("procedure:deploy")).toBeUndefined();
   });
 
+  it.each([
+    ["described", DEPLOY],
+    ["not described", "Run the migrations first.\n"],
+    ["nothing but described", markdown({ description: "Deploy the shop" }, "")],
+  ])("keep evidence and counts in a moved file, there and back: %s", async (_, source) => {
+    const { root, procedures } = proceduresOf({ "procedures/deploy.md": source });
+    const move = async (from: string, to: string) => {
+      renameSync(join(root, `procedures/${from}.md`), join(root, `procedures/${to}.md`));
+      return procedures.get(`procedure:${to}`);
+    };
+    await procedures.report("procedure:deploy", { success: true, notes: "Clean." });
+    await procedures.report("procedure:deploy", { success: false, notes: "Locked." });
+    await procedures.report("procedure:deploy", { success: false, notes: "Locked again." });
+    const { utility = 0, lastShown } = (await procedures.get("procedure:deploy")) ?? {};
+    const counts = { shown: 3, used: 3, successes: 1, failures: 2, confidence: 0.33, lastShown };
+    expect(await move("deploy", "release")).toMatchObject({ ...counts, utility: expect.closeTo(utility, 6) });
+    expect((await procedures.review({ dryRun: true }))[0]?.evidence.runs.map(({ note }) => note)).toEqual([
+      "Clean.",
+      "Locked.",
+      "Locked again.",
+    ]);
+    expect(await move("release", "ship")).toMatchObject(counts);
+    await procedures.report("procedure:ship", { success: true });
+    expect(await move("ship", "deploy")).toMatchObject({ shown: 4, used: 4, successes: 2, failures: 2 });
+    write(root, "procedures/deploy.md", markdown({ description: "Deploy" }, "Anew.\n"));
+    expect(await procedures.get("procedure:deploy")).toMatchObject({ shown: 0, used: 0, successes: 0, failures: 0 });
+  });
+
   it("P22: lose no report of twenty at once", async () => {
     const { procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY });
     await Promise.all(

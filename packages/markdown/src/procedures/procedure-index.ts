@@ -8,6 +8,7 @@ import { allOf, isEqual, mirroring, type Stamps } from "../mirrored-collection.j
 import { keywordsOf } from "./keywords.js";
 import { type ProcedureText, parseProcedure } from "./procedure-file.js";
 import {
+  bodyOf,
   memoryOf,
   type ProcedureFacts,
   type ProcedureRecord,
@@ -78,18 +79,21 @@ export function procedureIndex(
       const text = seen?.get(path) === stamp ? undefined : await read(path);
       if (!text) continue;
       const memory = memoryOf(text);
-      const before = byPath.get(path) ?? gone.find(({ body }) => body === text.body);
+      const inPlace = byPath.get(path);
+      const before = inPlace ?? gone.find(({ body }) => body === bodyOf(text));
       if (before?.memory === memory) {
         const facts = factsOf(text, before.facts);
         if (!isEqual(before.facts, facts)) added.push(toMemory(text, facts));
         continue;
       }
       const earlier = await collection.get(memory);
-      const previous = before?.memory ?? (earlier && toProcedureRecord(earlier).facts.previous);
-      added.push(toMemory(text, factsOf(text, previous === undefined ? {} : { previous })));
+      const kept: Partial<ProcedureFacts> = earlier ? toProcedureRecord(earlier).facts : {};
+      const previous = before?.memory ?? kept.previous;
+      const moved = before && !inPlace ? [before.memory, ...(before.facts.moved ?? [])] : (kept.moved ?? []);
+      added.push(toMemory(text, factsOf(text, { previous, moved: moved.filter((id) => id !== memory) })));
       if (!before) continue;
       outdated.add(before);
-      carried.push(() => carry(before, memory, before.facts.version !== text.version));
+      carried.push(() => carry(before, memory, inPlace !== undefined));
     }
     await collection.add(added);
     // A revision of a text that has changed is outdated, too.
@@ -114,12 +118,15 @@ export function procedureIndex(
   };
 }
 
-function factsOf(text: ProcedureText, kept: Pick<ProcedureFacts, "previous" | "canary">): ProcedureFacts {
+function factsOf(
+  text: ProcedureText,
+  { previous, moved = [], canary }: { [Kept in "previous" | "moved" | "canary"]?: ProcedureFacts[Kept] | undefined },
+): ProcedureFacts {
   const { id: procedure, kind, path, name, description, tags, version, stated, findings } = text;
-  const { previous, canary } = kept;
   return {
     ...{ procedure, kind, path, name, description, tags, version, stated, findings },
     ...(previous === undefined ? {} : { previous }),
+    ...(moved.length === 0 ? {} : { moved }),
     ...(canary === undefined ? {} : { canary }),
   };
 }

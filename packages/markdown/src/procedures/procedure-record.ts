@@ -15,6 +15,8 @@ export interface ProcedureFacts {
   readonly findings: readonly ProcedureFinding[];
   /** The memory whose evidence this one began with. */
   readonly previous?: string;
+  /** The memories of this text in its files of before: it was moved. Their counts are its own. */
+  readonly moved?: readonly string[];
   /** The memory of the revision that shares its requests. */
   readonly canary?: string;
   /** Of a revision on trial: the memory whose requests it shares. It has no file. */
@@ -42,8 +44,18 @@ export function memoryOf({ id, version }: Pick<ProcedureText, "id" | "version">)
   return `${id}@${version}`;
 }
 
+/** The memories whose counts are those of a version; its own is the first. */
+export function memoriesOf({ memory, facts }: Pick<ProcedureRecord, "memory" | "facts">): readonly string[] {
+  return [memory, ...(facts.moved ?? [])];
+}
+
 export function toProcedureRecord({ id, text, metadata, archivedAt }: StoredMemory): ProcedureRecord {
   return { memory: id, body: text, facts: metadata as unknown as ProcedureFacts, archived: archivedAt !== undefined };
+}
+
+/** The text that is searched and shown. */
+export function bodyOf({ body, description }: Pick<ProcedureText, "body" | "description">): string {
+  return body.trim() === "" ? description : body;
 }
 
 /** The memory of a version. Its text is the body, and searches look in name, description and tags, too; the front matter is no part of it. */
@@ -51,7 +63,7 @@ export function toMemory(text: Pick<ProcedureText, "body">, facts: ProcedureFact
   const { procedure, version, name, description, tags } = facts;
   return {
     id: memoryOf({ id: procedure, version }),
-    text: text.body.trim() === "" ? description : text.body,
+    text: bodyOf({ body: text.body, description }),
     query: [name, description, ...tags].join("\n"),
     metadata: facts as unknown as Metadata,
   };

@@ -79,13 +79,19 @@ export const UNKNOWN: Omit<MemoryView, "id"> = {
   evidence: 0,
 };
 
-export function toProcedure(memory: string, facts: ProcedureFacts, view: MemoryView): Procedure {
+/** @param views Of its memory, and of those that it was before it was moved. */
+export function toProcedure(facts: ProcedureFacts, views: readonly MemoryView[]): Procedure {
   const { procedure: id, kind, name, description, path, tags, version, findings, stated } = facts;
-  const { shown, lastShown, used, wins: successes, losses: failures, utility } = view;
+  const { id: memory, utility } = views[0] as MemoryView;
+  const sum = (field: "shown" | "used" | "wins" | "losses"): number =>
+    views.reduce((all, view) => all + view[field], 0);
+  const [successes, failures] = [sum("wins"), sum("losses")];
+  const lastShown = Math.max(...views.map((view) => view.lastShown ?? 0));
   return {
     ...{ id, memory, kind, name, description, path, tags, version, findings, stated },
-    ...{ shown, used, successes, failures, confidence: confidenceOf(successes, failures), utility },
-    ...(lastShown === undefined ? {} : { lastShown }),
+    ...{ shown: sum("shown"), used: sum("used") },
+    ...{ successes, failures, confidence: confidenceOf(successes, failures), utility },
+    ...(lastShown === 0 ? {} : { lastShown }),
   };
 }
 

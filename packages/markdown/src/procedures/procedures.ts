@@ -29,7 +29,7 @@ import {
   resolveReview,
   resolveRun,
 } from "./procedure-options.js";
-import { toProcedureRecord } from "./procedure-record.js";
+import { memoriesOf, toProcedureRecord } from "./procedure-record.js";
 import { fileReplacer } from "./replace-file.js";
 import { beginTrial, review } from "./review.js";
 import { migrated, stamped, writeEach } from "./stamp.js";
@@ -74,15 +74,22 @@ export function openProcedures(root: string, options: ProceduresOptions = {}): P
     }
   };
   const withCounts = async (versions: readonly Pick<Catalogued, "memory" | "facts">[]): Promise<Procedure[]> => {
+    const counting = versions.flatMap(memoriesOf);
     const views = await counted(async () => {
-      const read: MemoryView[] = [];
-      for (let i = 0; i < versions.length; i += READ_AT_ONCE) {
-        const ids = versions.slice(i, i + READ_AT_ONCE).map(({ memory }) => memory);
-        read.push(...(await engine.memories({ namespace: own, collection: collection.name, ids })).memories);
+      const read = new Map<string, MemoryView>();
+      for (let i = 0; i < counting.length; i += READ_AT_ONCE) {
+        const ids = counting.slice(i, i + READ_AT_ONCE);
+        const { memories } = await engine.memories({ namespace: own, collection: collection.name, ids });
+        for (const view of memories) read.set(view.id, view);
       }
       return read;
-    }, []);
-    return versions.map(({ memory, facts }, i) => toProcedure(memory, facts, views[i] ?? { ...UNKNOWN, id: memory }));
+    }, new Map<string, MemoryView>());
+    return versions.map((version) =>
+      toProcedure(
+        version.facts,
+        memoriesOf(version).map((id) => views.get(id) ?? { ...UNKNOWN, id }),
+      ),
+    );
   };
   /** A procedure by its own id or that of a version. @throws INVALID_ARGUMENT */
   const find = async (call: string, id: string): Promise<Catalogued | undefined> => {

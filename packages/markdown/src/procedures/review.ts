@@ -7,7 +7,7 @@ import type { LifecycleParts } from "./lifecycle.js";
 import type { Procedure } from "./procedure.js";
 import { parseProcedure, VERSION_DIGITS } from "./procedure-file.js";
 import type { Catalogued } from "./procedure-index.js";
-import { memoryOf, toMemory, toProcedureRecord } from "./procedure-record.js";
+import { memoriesOf, memoryOf, toMemory, toProcedureRecord } from "./procedure-record.js";
 import { type RunEvidence, runsByMemory } from "./run-evidence.js";
 import { completed } from "./stamp.js";
 import { centreOf, decide, type Outcomes } from "./trial.js";
@@ -86,13 +86,13 @@ export async function beginTrial(
   const [counts] = await withCounts([{ memory, facts }]);
   const version = hashOf(`${facts.description}\n${body}`).slice(0, VERSION_DIGITS);
   const canary = memoryOf({ id: facts.procedure, version });
-  const [earlier] = await withCounts([{ memory: canary, facts }]);
+  const { canary: _, moved: _files, ...kept } = facts;
+  const [earlier] = await withCounts([{ memory: canary, facts: kept }]);
   const { successes, failures } = counts as Procedure;
   const trial = {
     ...{ successes, failures, centre: centreOf({ successes, failures }) },
     ...{ ownSuccesses: earlier?.successes ?? 0, ownFailures: earlier?.failures ?? 0 },
   };
-  const { canary: _, ...kept } = facts;
   // The revision first: the version in the file names it.
   await collection.add(toMemory({ body }, { ...kept, version, previous: memory, canaryOf: memory, trial }));
   await collection.update(memory, { metadata: { ...before, canary } as unknown as Metadata });
@@ -111,7 +111,7 @@ async function trialOf(
   if (canary === undefined || !revised || !begun) return undefined;
   const [file, revision] = (await withCounts([
     { memory, facts },
-    { memory: canary, facts },
+    { memory: canary, facts: toProcedureRecord(revised).facts },
   ])) as [Procedure, Procedure];
   const since = (counts: Outcomes, successes: number, failures: number): Outcomes => ({
     successes: Math.max(0, counts.successes - successes),
@@ -140,7 +140,7 @@ export async function review(
   await parts.index.sync();
   const entries = [...parts.index.catalogue().values()];
   const counts = await parts.withCounts(entries);
-  const runs = await runsByMemory(parts.engine, parts.namespace, new Set(entries.map(({ memory }) => memory)));
+  const runs = await runsByMemory(parts.engine, parts.namespace, new Set(entries.flatMap(memoriesOf)));
   const proposals: ReviewProposal[] = [];
   for (const [i, entry] of entries.entries()) {
     const procedure = counts[i] as Procedure;
@@ -148,7 +148,9 @@ export async function review(
     const step = trial ? verdictOn(trial) : await stepFor(parts, procedure);
     if (!step) continue;
     const { successes, failures, shown, used, lastShown } = procedure;
-    const known = runs.get(entry.memory) ?? [];
+    const known = memoriesOf(entry)
+      .toReversed()
+      .flatMap((id) => runs.get(id) ?? []);
     const proposal = {
       ...{ id: procedure.id, ...step },
       evidence: {
