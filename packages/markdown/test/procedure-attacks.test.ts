@@ -95,6 +95,29 @@ describe("ids", () => {
     expect({}).not.toHaveProperty("success");
   });
 
+  it.skipIf(process.platform === "win32")(
+    "P18: name every listed procedure: a file that can have none is left out, named in a warning, and stops no other",
+    async () => {
+      const legal = ["100% sure", "CPU at 80%", "a (1)", "[slug]"];
+      const illegal = [
+        "10:30 standup",
+        "dot.",
+        "space ",
+        "a%20b",
+        `${"x".repeat(200)}/${"y".repeat(200)}/${"z".repeat(90)}`,
+      ];
+      const warn = vi.fn();
+      const files = [...legal, ...illegal].map((name) => [`procedures/${name}.md`, `${name}\n`]);
+      const { procedures } = proceduresOf(Object.fromEntries(files), { logger: { warn } });
+      const ids = (await procedures.list()).map(({ id }) => id);
+      expect(ids.sort()).toEqual(legal.map((name) => `procedure:${name}`).sort());
+      for (const id of ids) expect(`procedure:${(await procedures.load(id)).text.trim()}`).toBe(id);
+      expect(warn.mock.calls.map(([message, { code }]) => [code, message.split(".md ")[0]]).sort()).toEqual(
+        illegal.map((name) => ["PROCEDURE_FILE_UNREADABLE", `procedures/${name}`]).sort(),
+      );
+    },
+  );
+
   it("P18: are compared letter by letter: another Unicode form or case is another procedure", async () => {
     const { procedures } = proceduresOf({ "procedures/café.md": "Coffee.\n" });
     const [only] = await procedures.list();

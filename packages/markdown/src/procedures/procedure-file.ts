@@ -70,11 +70,12 @@ export function idOf(path: string): string {
   return `${prefix}:${below.endsWith("/SKILL.md") ? below.slice(0, -"/SKILL.md".length) : below}`;
 }
 
-/** An id that a file could have: no path out of the folders, no hidden name, no character that only an attack needs. */
+/** An id that a procedure may have: no path out of the folders, no hidden name, no sign that some system reads as part of a path. */
 export function isPossibleId(id: unknown): id is string {
   if (typeof id !== "string" || id.length > 512 || !id.isWellFormed()) return false;
+  if (/%[0-9A-F]{2}/i.test(id)) return false;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are refused here
-  const [, below] = /^(?:procedure|skill|common-skill):([^\\:%\u0000-\u001f\u007f]+)$/.exec(id) ?? [];
+  const [, below] = /^(?:procedure|skill|common-skill):([^\\:\u0000-\u001f\u007f]+)$/.exec(id) ?? [];
   return below?.split("/").every((name) => /^[^.\s].*$/.test(name) && !/[.\s]$/.test(name)) ?? false;
 }
 

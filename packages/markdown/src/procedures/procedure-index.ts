@@ -6,7 +6,7 @@ import type { MarkdownLogCode } from "../log-codes.js";
 import { isGone, type MarkdownFiles } from "../markdown-files.js";
 import { allOf, isEqual, mirroring, type Stamps } from "../mirrored-collection.js";
 import { keywordsOf } from "./keywords.js";
-import { type ProcedureText, parseProcedure } from "./procedure-file.js";
+import { isPossibleId, type ProcedureText, parseProcedure } from "./procedure-file.js";
 import {
   bodyOf,
   memoryOf,
@@ -43,8 +43,13 @@ export function procedureIndex(
   const read = async (path: string): Promise<ProcedureText | undefined> => {
     try {
       const source = await files.read(path);
-      if (source.length <= LONGEST) return parseProcedure(path, source);
-      log("warn", "PROCEDURE_FILE_UNREADABLE", `${path} has more than ${LONGEST} characters, so it is left out.`);
+      const text = parseProcedure(path, source);
+      const hasId = isPossibleId(text.id) && isPossibleId(memoryOf(text));
+      if (hasId && source.length <= LONGEST) return text;
+      const flaw = hasId
+        ? `${path} has more than ${LONGEST} characters`
+        : `${path} is too long for an id, or has a sign that no id has`;
+      log("warn", "PROCEDURE_FILE_UNREADABLE", `${flaw}, so it is left out. ${hasId ? "Split" : "Rename"} it.`);
     } catch (error) {
       log("warn", "PROCEDURE_FILE_UNREADABLE", `${path} could not be read; the last version stays.`, { error });
     }
