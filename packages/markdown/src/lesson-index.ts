@@ -6,7 +6,7 @@ import { type FoundLesson, hashOf, type LessonRecord, toRecord } from "./lesson-
 import type { MarkdownLogCode } from "./log-codes.js";
 import { isGone } from "./markdown-files.js";
 import { allOf, isEqual, mirroring, type Stamps } from "./mirrored-collection.js";
-import { sectionsOf } from "./sections.js";
+import { LONGEST_LESSON, sectionsOf } from "./sections.js";
 
 /** Confidence of a lesson that states none. */
 export const FIRST_CONFIDENCE = 0.7;
@@ -68,7 +68,12 @@ export function lessonIndex(files: LessonFiles, collection: LocalMemories, log: 
 }
 
 function lessonsIn(path: string, source: string, log: Log<MarkdownLogCode>): readonly FoundLesson[] {
-  return sectionsOf(source).map(({ date, title, body, confidence = FIRST_CONFIDENCE }, place) => {
+  return sectionsOf(source).flatMap(({ date, title, body, confidence = FIRST_CONFIDENCE }, place) => {
+    if (title.length + body.length > LONGEST_LESSON) {
+      const says = `A lesson of ${path} has more than ${LONGEST_LESSON} characters, so it is left out. Split it.`;
+      log("warn", "LESSON_FILE_UNREADABLE", says);
+      return [];
+    }
     if (confidence < 0 || confidence > 1) {
       log("warn", "LESSON_CONFIDENCE_CLAMPED", "A lesson's confidence lies outside [0, 1]; correct it in the file.");
     }

@@ -1,7 +1,7 @@
 import type { Engine, Logger } from "@qavr/core";
-import { between, type Defined, type FieldRule, oneOf, resolveOptions, whole } from "@qavr/core/store";
+import { between, type Defined, type FieldRule, illegalOption, oneOf, resolveOptions, whole } from "@qavr/core/store";
 import { RANK_BY, type RankBy } from "./lesson-order.js";
-import { isDate } from "./sections.js";
+import { isDate, LONGEST_LESSON } from "./sections.js";
 
 /** Place and ledger of lessons. */
 export interface LessonsOptions {
@@ -93,7 +93,14 @@ export function resolveQuery(given: LessonQuery): Defined<Omit<LessonQuery, "pro
 
 /** @throws INVALID_ARGUMENT */
 export function resolveLesson(given: NewLesson, defaults: { confidence: number; date: string }): Defined<NewLesson> {
-  return resolveOptions("capture()", given, defaults, LESSON, ["project", "title", "body"]);
+  const lesson = resolveOptions("capture()", given, defaults, LESSON, ["project", "title", "body"]);
+  const length = lesson.title.length + lesson.body.length;
+  if (length <= LONGEST_LESSON) return lesson;
+  throw illegalOption(
+    "body",
+    `capture(): title and body must have at most ${LONGEST_LESSON} characters together`,
+    length,
+  );
 }
 
 /** @throws INVALID_ARGUMENT */

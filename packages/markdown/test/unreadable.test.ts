@@ -1,7 +1,7 @@
 import { chmodSync, chownSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { LogFields, Logger } from "@qavr/core";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { proceduresIn } from "./support/procedures.js";
 import { lessonsIn, titles, vault, write } from "./support/vault.js";
 
@@ -61,6 +61,31 @@ describe.skipIf(process.platform === "win32").each(["000", "400"])("a folder wit
     chmodSync(join(root, "procedures/team"), 0o700);
     rmSync(join(root, "procedures/team/deploy.md"));
     expect(await procedures.list()).toEqual([]);
+  });
+});
+
+describe("a lesson of a million characters", () => {
+  const LONG = "word ".repeat(200_000);
+
+  it("is left out and logged, and stops no other", async () => {
+    const root = vault({
+      ...FILES,
+      "docs/90-lessons.md": `### [2026-01-01] Log\n\n${LONG}\n\n${FILES["docs/90-lessons.md"]}`,
+    });
+    const warn = vi.fn();
+    const lessons = lessonsIn(root, { logger: { warn } });
+    expect(titles(await lessons.list())).toEqual(["Root", "WAL"]);
+    expect(titles((await lessons.search({ text: "WAL" })).lessons)).toEqual(["WAL"]);
+    expect(warn.mock.calls.map(([, { code }]) => code)).toEqual(["LESSON_FILE_UNREADABLE"]);
+  });
+
+  it("is refused before anything is written", async () => {
+    const root = vault(FILES);
+    const lessons = lessonsIn(root);
+    const captured = lessons.capture({ project: ".", title: "Log", body: LONG });
+    await expect(captured).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    expect(readFileSync(join(root, "90-lessons.md"), "utf8")).toBe(FILES["90-lessons.md"]);
+    expect(await lessons.list()).toHaveLength(2);
   });
 });
 
