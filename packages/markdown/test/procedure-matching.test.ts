@@ -147,6 +147,18 @@ describe("a budget", () => {
     await expect(procedures.search({ text: "two", budget: 0 })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
   });
 
+  it.each([
+    ["a promise", async () => 3],
+    ["NaN", () => Number.NaN],
+    ["nothing", () => undefined],
+  ])("P9: refuses a tokenizer that returns %s, which would leave out every text", async (_, countTokens) => {
+    const { procedures } = proceduresOf(
+      { "procedures/a.md": "one two three\n" },
+      { countTokens: countTokens as never },
+    );
+    await expect(procedures.search({ text: "two" })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+  });
+
   it("P9: takes no heading in code for a place to end, and no title without text", () => {
     const text = "# Title\n\n```md\n# no heading\n```\n\n# Next\n\nmore";
     expect(fittedTexts([text], 9, (part) => Math.ceil(part.length / 4))).toMatchObject([

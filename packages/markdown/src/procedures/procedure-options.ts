@@ -1,6 +1,15 @@
 import type { Engine, Logger, OutcomeTier } from "@qavr/core";
 import { OUTCOME_TIERS } from "@qavr/core";
-import { type Defined, type FieldRule, type FieldRules, oneOf, resolveOptions, SWITCH, whole } from "@qavr/core/store";
+import {
+  type Defined,
+  type FieldRule,
+  type FieldRules,
+  illegalOption,
+  oneOf,
+  resolveOptions,
+  SWITCH,
+  whole,
+} from "@qavr/core/store";
 import type { LocalMemoriesOptions } from "@qavr/local";
 import type { Transcript } from "./distil.js";
 import { isPossibleId, type ProcedureKind } from "./procedure-file.js";
@@ -99,7 +108,13 @@ export function resolveProceduresOptions(given: ProceduresOptions): Pick<
     countTokens = estimateTokens,
     ...rest
   } = resolveOptions("openProcedures()", given, {}, OPTIONS);
-  return { ...rest, namespace, countTokens };
+  const counted: CountTokens = (text) => {
+    const tokens: unknown = countTokens(text);
+    // A promise or NaN is never within a budget, so that every text would be left out in silence.
+    if (typeof tokens === "number" && tokens >= 0) return tokens;
+    throw illegalOption("countTokens", "openProcedures(): countTokens must return a number of tokens at once", tokens);
+  };
+  return { ...rest, namespace, countTokens: counted };
 }
 
 /** @throws INVALID_ARGUMENT */
