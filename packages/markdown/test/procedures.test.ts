@@ -225,6 +225,21 @@ describe("procedures", () => {
     expect(lists.slice(2).every((list) => list.includes("b") && list.includes("e"))).toBe(true);
   });
 
+  it("are shown to the open run of an alias, in the version that it loads", async () => {
+    const { engine, procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY });
+    await procedures.revise("procedure:deploy", "# Deploy\n\nRun the migrations last.\n");
+    for (let run = 0; run < 8; run++) {
+      const episode = engine.open({ aliases: [`run ${run}`] });
+      const inRun = { episode: `run ${run}` };
+      const { procedures: found, episode: searched } = await procedures.search({ text: "deploy", ...inRun });
+      const loaded = await procedures.load("procedure:deploy", inRun);
+      expect(found.map(({ memory }) => memory)).toEqual([loaded.memory]);
+      const { episode: listed } = await procedures.listing(inRun);
+      expect([searched, listed, loaded.episode]).toEqual([episode, episode, episode]);
+      await engine.end(episode);
+    }
+  });
+
   it("show their texts where the run is unknown, and say so", async () => {
     const warn = vi.fn();
     const { procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY }, { logger: { warn } });
@@ -233,9 +248,12 @@ describe("procedures", () => {
       used: 0,
     });
     expect((await procedures.listing({ episode: "no-such-run" })).procedures).toHaveLength(1);
+    const { procedures: found, episode } = await procedures.search({ text: "deploy", episode: "no-such-run" });
+    expect([found.map(({ id }) => id), episode]).toEqual([["procedure:deploy"], ""]);
     const fields = expect.objectContaining({ code: "PROCEDURES_NOT_COUNTED", reason: "UNKNOWN_EPISODE" });
     const message = "The episode is unknown, so procedures are shown without counting them.";
     expect(warn.mock.calls).toEqual([
+      [message, fields],
       [message, fields],
       [message, fields],
     ]);

@@ -1,7 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import { createEngine, type EpisodeView, type MemoryView, type OutcomeReceipt, QavrError } from "@qavr/core";
+import {
+  createEngine,
+  type EpisodeView,
+  type MemoryView,
+  type OutcomeReceipt,
+  QavrError,
+  type Ranking,
+} from "@qavr/core";
 import { createLog, toLabel, withinBudget } from "@qavr/core/adapter";
 import { illegalOption } from "@qavr/core/store";
 import { localMemories, type StoredMemory } from "@qavr/local";
@@ -110,6 +117,9 @@ export function openProcedures(root: string, options: ProceduresOptions = {}): P
   }: Pick<Match, "memory" | "facts" | "similarity">) => ({
     ...{ id, text, similarity, label: toLabel(facts.name) },
   });
+  /** The id of an episode by its own or an alias; the name itself where it has none. */
+  const episodeOf = async (reference: string, namespace: string): Promise<string> =>
+    (await engine.explain(reference, { namespace }))?.episode ?? reference;
   /** The version that an episode has shown; undefined where it showed none. */
   const shownIn = (view: EpisodeView | undefined, procedure: string): string | undefined =>
     view?.exposures
@@ -168,7 +178,8 @@ export function openProcedures(root: string, options: ProceduresOptions = {}): P
 
     async search(query) {
       const { text, limit, budget, kind, episode: given, namespace = own } = resolveProcedureQuery(query);
-      const episode = given ?? engine.open({ namespace });
+      const episode =
+        given === undefined ? engine.open({ namespace }) : await counted(() => episodeOf(given, namespace), given);
       const most = await engine.fetchSize({ namespace, topK: limit });
       const found = await matcher.match({ text, limit: most, kind, episode });
       if (found.length === 0) {
@@ -176,8 +187,9 @@ export function openProcedures(root: string, options: ProceduresOptions = {}): P
         return { procedures: [], episode: given ?? "" };
       }
       const candidates = found.map(candidateOf);
-      const request = { namespace, collection: collection.name, text, candidates, topK: limit, episode };
-      const ranking = await engine.rank(request);
+      const request = { namespace, collection: collection.name, text, candidates, topK: limit };
+      const recorded = await counted<Ranking | undefined>(() => engine.rank({ ...request, episode }), undefined);
+      const ranking = recorded ?? (await engine.rank({ ...request, record: false }));
       const ranked = ranking.items.map(({ index: place }) => found[place] as Match);
       const texts = ranked.map(({ memory }) => memory.text);
       const fitted = fittedTexts(texts, budget ?? Number.POSITIVE_INFINITY, countTokens);
@@ -215,7 +227,8 @@ export function openProcedures(root: string, options: ProceduresOptions = {}): P
           topK: candidates.length,
           keepOrder: true,
         };
-        const ranking = await engine.rank(episode === undefined ? request : { ...request, episode });
+        const inRun = episode === undefined ? {} : { episode: await episodeOf(episode, namespace) };
+        const ranking = await engine.rank({ ...request, ...inRun });
         if (episode === undefined && ranking.episode !== "") await engine.end(ranking.episode);
         return ranking.episode;
       }, "");
