@@ -102,7 +102,8 @@ export interface LocalMemories {
    * Makes the vectors that are missing, in all namespaces; after a change of model, all of them. Until it has ended, searches use the old
    * ones. Evidence in the ledger is kept by id, so nothing that was learned is lost. Returns their number.
    *
-   * @throws INVALID_ARGUMENT without an embedding model, and the model's error; what was made until then is kept
+   * @throws INVALID_ARGUMENT without an embedding model, and the model's error; what was made until then is kept. A text that the model
+   * refuses, such as one that is too long for it, keeps no other from its vector: the error comes at the end
    */
   reembed(options?: ProgressOptions): Promise<number>;
   /** Number of memories that are not archived. */

@@ -18,6 +18,12 @@ export interface TextVectors {
   readonly vectors: readonly (Float32Array | undefined)[];
 }
 
+/** Vectors of texts, none for those that the model refuses, and one of its errors then. */
+interface Embedded {
+  readonly vectors: readonly (Float32Array | undefined)[];
+  readonly refusal?: unknown;
+}
+
 /** Memories near a request. */
 export interface Neighbours {
   /** Best first. */
@@ -47,7 +53,10 @@ export interface VectorSearch {
     limit: number,
     allowed: ReadonlySet<number> | undefined,
   ): Neighbours | undefined;
-  /** Makes the vectors that are missing, or all of them after a change of model. Returns their number. @throws the model's error */
+  /**
+   * Makes the vectors that are missing, or all of them after a change of model. Returns their number.
+   * @throws the model's error, also for a text that it refuses, once all others have theirs
+   */
   reembed(onProgress: ((done: number, total: number) => void) | undefined): Promise<number>;
 }
 
@@ -72,6 +81,26 @@ export function vectorSearch<Tables extends { readonly vectors: VectorTables }>(
     const reason = QavrError.isInstance(error) ? error.message : "The embedding model failed.";
     log("warn", "EMBEDDING_FAILED", `${reason} Texts are searched by words only until it works.`, { error });
     return undefined;
+  };
+  /**
+   * Embeds texts, each alone where it must be: a text that the model refuses, such as one that is too long for it, has no vector and
+   * costs no other its own. The refusal comes with them. @throws the model's error where it embeds nothing
+   */
+  const vectorsOf = async (texts: readonly string[], works = false): Promise<Embedded> => {
+    try {
+      return { vectors: texts.length === 0 ? [] : await embedding.documents([...texts]) };
+    } catch (error) {
+      if (QavrError.isInstance(error)) throw error;
+      if (!works) {
+        if (texts.length === 1) throw error;
+        await embedding.documents([texts.reduce((a, b) => (b.length < a.length ? b : a))]);
+      }
+      if (texts.length === 1) return { vectors: [undefined], refusal: error };
+      const half = texts.length >> 1;
+      const first = await vectorsOf(texts.slice(0, half), true);
+      const rest = await vectorsOf(texts.slice(half), true);
+      return { vectors: [...first.vectors, ...rest.vectors], refusal: first.refusal ?? rest.refusal };
+    }
   };
   const fits = async (space: number): Promise<boolean> => {
     if (known?.space === space) return true;
@@ -109,9 +138,14 @@ export function vectorSearch<Tables extends { readonly vectors: VectorTables }>(
     async embed(texts) {
       try {
         const space = await currentSpace();
-        const vectors = texts.length === 0 ? [] : await embedding.documents([...texts]);
-        if (space !== undefined && known?.dims !== undefined && vectors.some(({ length }) => length !== known?.dims)) {
+        const { vectors, refusal } = await vectorsOf(texts);
+        const dims = known?.dims;
+        if (space !== undefined && dims !== undefined && vectors.some((vector) => vector && vector.length !== dims)) {
           throw mismatch(file.path);
+        }
+        if (refusal !== undefined) {
+          const says = "The embedding model refuses a text, which is searched by words only. It may be too long.";
+          log("warn", "EMBEDDING_FAILED", says, { error: refusal });
         }
         return { space, vectors };
       } catch (error) {
@@ -123,7 +157,7 @@ export function vectorSearch<Tables extends { readonly vectors: VectorTables }>(
     spaceFor({ space, vectors }, tables) {
       const current = tables.space();
       if (current !== undefined) return current === space ? current : undefined;
-      known = { space: tables.addSpace(true), dims: vectors[0]?.length };
+      known = { space: tables.addSpace(true), dims: vectors.find(Boolean)?.length };
       return known.space;
     },
 
@@ -170,25 +204,37 @@ export function vectorSearch<Tables extends { readonly vectors: VectorTables }>(
       const target = isSame ? current : await file.write(({ vectors }) => vectors.addSpace(false));
       const total = file.read(({ vectors }) => vectors.countMissing(target));
       let made = 0;
+      /** Numbers of texts that the model refuses. */
+      const refused = new Set<number>();
+      let refusal: unknown;
+      const lacking = (vectors: VectorTables, limit: number): { readonly n: number; readonly text: string }[] =>
+        vectors.missing(target, limit + refused.size).filter(({ n }) => !refused.has(n));
       for (;;) {
-        const part = file.read(({ vectors }) => vectors.missing(target, PART));
-        const vectors = part.length === 0 ? [] : await embedding.documents(part.map(({ text }) => text));
+        const part = file.read(({ vectors }) => lacking(vectors, PART));
+        const embedded = await vectorsOf(
+          part.map(({ text }) => text),
+          made > 0,
+        );
+        refusal ??= embedded.refusal;
         const isDone = await file.write((tables) => {
-          const left = new Map(tables.vectors.missing(target, PART).map(({ n, text }) => [n, text]));
+          const left = new Map(lacking(tables.vectors, PART).map(({ n, text }) => [n, text]));
           // A text that changed meanwhile is embedded in the next part.
           for (const [i, { n, text }] of part.entries()) {
-            if (left.get(n) === text) tables.vectors.put(n, target, vectors[i] as Float32Array);
+            const vector = embedded.vectors[i];
+            if (!vector) refused.add(n);
+            else if (left.get(n) === text) tables.vectors.put(n, target, vector);
           }
-          if (tables.vectors.missing(target, 1).length > 0) return false;
+          if (lacking(tables.vectors, 1).length > 0) return false;
           tables.vectors.setSpace(target);
           return true;
         });
-        made += part.length;
+        made += embedded.vectors.filter(Boolean).length;
         if (part.length > 0) onProgress?.(Math.min(made, total), total);
         if (isDone) break;
       }
       known = { space: target, dims: file.read(({ vectors }) => vectors.oldest(target))?.values.length };
       while ((await file.write(({ vectors }) => vectors.prune([target], PAGE))) === PAGE);
+      if (refusal !== undefined) throw refusal;
       return made;
     },
   };

@@ -123,6 +123,35 @@ describe("a collection with an embedding model", () => {
     expect(await notes.reembed()).toBe(0);
   });
 
+  it("gives all texts but one that is too long for the model their vectors, also after a change of model", async () => {
+    const path = tempFile();
+    const LONG = { id: "long", text: `A vehicle ${"far ".repeat(100)}` };
+    const limited = (model: MeaningModel) => async (texts: readonly string[]) => {
+      if (texts.some(({ length }) => length > 100)) throw new RangeError("too many tokens");
+      return model.embed(texts);
+    };
+    const log = vi.fn();
+    const first = collection({ path, embed: limited(new MeaningModel(MEANINGS)), logger: { warn: log } });
+    await first.add([LONG, ...NOTES]);
+    expect(log.mock.calls).toEqual([
+      [expect.stringContaining("refuses a text"), { code: "EMBEDDING_FAILED", error: "RangeError" }],
+    ]);
+    expect((await found(first, "car", 3)).slice(0, 2).sort()).toEqual(["car", "quick"]);
+    await expect(first.reembed()).rejects.toThrow("too many tokens");
+    await first.add(Array.from({ length: 252 }, (_, i) => ({ id: `${i}`, text: `Oven ${i}` })));
+    // Alone in the last part.
+    await first.add({ ...LONG, id: "last" });
+    await first.close();
+    const second = collection({ path, embed: limited(new MeaningModel([...MEANINGS, ["wins"]])) });
+    await expect(second.search({ text: "car" })).rejects.toMatchObject({ code: "EMBEDDING_MISMATCH" });
+    const progress = vi.fn();
+    await expect(second.reembed({ onProgress: progress })).rejects.toThrow("too many tokens");
+    expect(progress).toHaveBeenLastCalledWith(255, 257);
+    expect((await found(second, "car", 2)).sort()).toEqual(["car", "quick"]);
+    await second.delete(["long", "last"]);
+    expect(await second.reembed()).toBe(0);
+  });
+
   it("makes vectors anew for a model that changed in use", async () => {
     let model = new MeaningModel(MEANINGS);
     const notes = collection({ embed: (texts: readonly string[]) => model.embed(texts as string[]) });
