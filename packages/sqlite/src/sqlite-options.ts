@@ -1,4 +1,5 @@
-import { resolve } from "node:path";
+import { lstatSync, readlinkSync, realpathSync } from "node:fs";
+import { dirname, resolve } from "node:path";
 import {
   between,
   type Defined,
@@ -77,7 +78,18 @@ export function resolveSqliteOptions(given: string | SqliteStoreOptions): Resolv
     throw illegalOption("readOnly", "sqliteStore(): :memory: starts empty, so readOnly must be false", readOnly);
   }
   // Absolute, so that SQLite never takes a name for something else: "file:…" would be a URI, "" a temporary file.
-  return { ...options, inMemory, path: inMemory ? path : resolve(path) };
+  return { ...options, inMemory, path: inMemory ? path : fileAt(resolve(path)) };
+}
+
+/** The file that a symbolic link leads to, there or not: SQLite keeps the log beside it, and so must the mark be for all who open it. */
+function fileAt(path: string): string {
+  try {
+    if (!lstatSync(path).isSymbolicLink()) return path;
+    return fileAt(resolve(realpathSync(dirname(path)), readlinkSync(path)));
+  } catch {
+    // A missing file, or an obstacle that opening it names.
+    return path;
+  }
 }
 
 function isFileName(path: unknown): path is string {

@@ -1,4 +1,15 @@
-import { copyFileSync, existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from "node:fs";
+import {
+  copyFileSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import type { Store } from "@qavr/core";
 import { writeStates } from "@qavr/store-conformance";
@@ -46,6 +57,31 @@ async function countAt(path: string): Promise<number> {
   await store.close();
   return count;
 }
+
+describe("a ledger behind a symbolic link", () => {
+  it("has one log and one mark, by whichever name it is opened", async () => {
+    const whole = await killed();
+    const path = tempLedger();
+    const link = tempLedger();
+    symlinkSync(path, link);
+    expect(await countAt(link)).toBe(0);
+    copyFiles(whole, path);
+    flip(path, 3);
+    const { code, details } = refusalOf(() => sqliteStore(link));
+    expect([code, details.at]).toEqual(["STORE_CORRUPT", 32 + 3 * FRAME]);
+    const repaired = await repairLedger(link);
+    expect(existsSync(repaired.log?.keptAs as string)).toBe(true);
+
+    const store = sqliteStore(link);
+    await store.commit("n", [tally("by the link")], counting);
+    await store.close();
+    const other = sqliteStore(path);
+    await other.eraseNamespace("n");
+    await other.close();
+    expect(await countAt(link)).toBe(0);
+    expect(readdirSync(dirname(link))).toEqual(["ledger.db"]);
+  });
+});
 
 describe("the log of a process that was killed", () => {
   it("is refused with STORE_CORRUPT for a flipped bit in any part of any frame, and left as it was", async () => {
