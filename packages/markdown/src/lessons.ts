@@ -170,7 +170,9 @@ export function openLessons(root: string, options: LessonsOptions = {}): Lessons
       similarity: similarityOf(lesson),
     }));
     const request = { collection: collection.name, text, candidates, topK: lessons.length, keepOrder };
-    const { items, episode } = await engine.rank(request);
+    // A project that is read is no retrieval, which may be left out to compare.
+    const required = text === undefined;
+    const { items, episode } = await engine.rank({ ...request, required });
     try {
       if (episode !== "") await engine.end(episode);
     } catch (error) {

@@ -1,6 +1,6 @@
 import { readFileSync, renameSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
-import type { LogFields } from "@qavr/core";
+import { createEngine, type LogFields, memoryStore } from "@qavr/core";
 import { describe, expect, it } from "vitest";
 import { engineAt, lesson, lessonsIn, titles, vault, write } from "./support/vault.js";
 
@@ -51,6 +51,13 @@ describe("lessons", () => {
     await expect(lessons.capture({ project: ".", title: "c", body: "body", confidence: 1.5 })).rejects.toMatchObject({
       code: "INVALID_ARGUMENT",
     });
+  });
+
+  it("L4: are read also where the engine shows some runs no memory, to compare", async () => {
+    const lessons = lessonsIn(vault(FILES), { engine: createEngine({ store: memoryStore(), memoryOff: 1 }) });
+    expect(titles((await lessons.search({ text: "WAL" })).lessons)).toEqual([]);
+    expect(titles((await lessons.read("hive")).lessons)).toEqual(["WAL"]);
+    expect(await lesson(lessons, "WAL")).toMatchObject({ reinforcements: 1 });
   });
 
   it("L4: count each showing once per query, on every surface", async () => {

@@ -1,5 +1,6 @@
 import { renameSync } from "node:fs";
 import { join } from "node:path";
+import { createEngine, memoryStore } from "@qavr/core";
 import { describe, expect, it, vi } from "vitest";
 import { markdown, proceduresOf } from "./support/procedures.js";
 import { write } from "./support/vault.js";
@@ -257,6 +258,16 @@ describe("procedures", () => {
       [message, fields],
       [message, fields],
     ]);
+  });
+
+  it("are listed, loaded and counted in a run that is shown no memory", async () => {
+    const engine = createEngine({ store: memoryStore(), memoryOff: 1 });
+    const { procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY }, { engine });
+    const episode = engine.open();
+    expect((await procedures.listing({ episode })).procedures).toHaveLength(1);
+    expect((await procedures.load("procedure:deploy", { episode })).episode).toBe(episode);
+    await procedures.report("procedure:deploy", { success: true });
+    expect(await procedures.get("procedure:deploy")).toMatchObject({ shown: 2, used: 2, successes: 1 });
   });
 
   it("show their texts when the ledger fails", async () => {

@@ -132,7 +132,7 @@ export function openProcedures(root: string, options: ProceduresOptions = {}): P
     { episode, namespace }: { readonly episode: string | undefined; readonly namespace: string },
   ): Promise<string> => {
     const candidates = [candidateOf({ memory, facts, similarity: 0 })];
-    const request = { namespace, collection: collection.name, candidates, topK: 1, keepOrder: true };
+    const request = { namespace, collection: collection.name, candidates, topK: 1, keepOrder: true, required: true };
     return (await engine.rank(episode === undefined ? request : { ...request, episode })).episode;
   };
   /** The version that a run gets, and the run's episode, which has shown it. */
@@ -226,6 +226,7 @@ export function openProcedures(root: string, options: ProceduresOptions = {}): P
           candidates,
           topK: candidates.length,
           keepOrder: true,
+          required: true,
         };
         const inRun = episode === undefined ? {} : { episode: await episodeOf(episode, namespace) };
         const ranking = await engine.rank({ ...request, ...inRun });
