@@ -84,6 +84,23 @@ describe("review()", () => {
     expect((await procedures.search({ text: "blindly" })).procedures).toEqual([]);
   });
 
+  it("P24: puts no text on trial against itself, and adopts in the line ends of the file", async () => {
+    const crlf = DEPLOY.replaceAll("\n", "\r\n");
+    const { root, procedures } = proceduresOf({ "procedures/deploy.md": crlf });
+    await reports(procedures, ID, [false, false]);
+    const same = "# Deploy\n\nDeploy at once.\n";
+    await expect(procedures.revise(ID, same)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    for (let review = 0; review < 2; review++) {
+      const [proposal] = await procedures.review({ model: async () => `<procedure>\n${same}</procedure>` });
+      expect(proposal).toMatchObject({ action: "revise", done: false });
+    }
+    await procedures.revise(ID, "# Deploy\n\nWait for the lock.\n");
+    await until(procedures, (text) => text.includes("Wait"));
+    expect(readFileSync(join(root, "procedures/deploy.md"), "utf8")).toBe(
+      crlf.replace("Deploy at once.", "Wait for the lock."),
+    );
+  });
+
   it("P24: gives an episode one version in searches, loads and reports, and forgets a trial when the file is edited", async () => {
     const { root, engine, procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY });
     const revision = await procedures.revise(ID, "# Deploy\n\nWait for the lock.\n");

@@ -80,12 +80,13 @@ export async function beginTrial(
     throw new QavrError("INVALID_ARGUMENT", `revise(): ${says}`, { details: { id: facts.procedure } });
   };
   if (typeof body !== "string" || body.trim() === "") refuse("the body must be a text that is not empty.");
-  if (!stored || stored.text === body) refuse("the body is the one of the file already.");
+  const version = hashOf(`${facts.description}\n${body}`).slice(0, VERSION_DIGITS);
+  const canary = memoryOf({ id: facts.procedure, version });
+  // The same version with other line ends would be on trial against itself, for ever.
+  if (!stored || stored.text === body || canary === memory) refuse("the body is the one of the file already.");
   const before = toProcedureRecord(stored as NonNullable<typeof stored>).facts;
   if (before.canary !== undefined) refuse(`${before.canary} is on trial already; wait for its verdict.`);
   const [counts] = await withCounts([{ memory, facts }]);
-  const version = hashOf(`${facts.description}\n${body}`).slice(0, VERSION_DIGITS);
-  const canary = memoryOf({ id: facts.procedure, version });
   const { canary: _, moved: _files, ...kept } = facts;
   const [earlier] = await withCounts([{ memory: canary, facts: kept }]);
   const { successes, failures } = counts as Procedure;
@@ -220,7 +221,7 @@ async function carryOut(
     if (!model) return false;
     const stored = await collection.get(entry.memory);
     const body = revisedBody(await model(revisionPrompt(entry, stored?.text ?? "", runs)));
-    if (body === undefined || body.trim() === stored?.text.trim()) return false;
+    if (body === undefined || hashOf(body.trim()) === hashOf(stored?.text.trim() ?? "")) return false;
     await beginTrial(parts, entry, body);
     return true;
   }
@@ -232,7 +233,8 @@ async function carryOut(
   if (action === "adopt" && trial) {
     await archive.keep(path, bytes);
     const { open, yaml, close } = splitFrontMatter(source);
-    return replacer.replace(path, bytes, Buffer.from(`${open}${yaml}${close}${trial.body}`));
+    const body = source.includes("\r\n") ? trial.body.replace(/\r?\n/g, "\r\n") : trial.body;
+    return replacer.replace(path, bytes, Buffer.from(`${open}${yaml}${close}${body}`));
   }
   const folder = skillName(name);
   const target = `skills/${folder}/SKILL.md`;
