@@ -377,9 +377,12 @@ describe("an outbox that fails", () => {
     expect(await world.engine.end(episode, { reward: true })).toMatchObject({ status: "queued" });
   });
 
-  it("is no outbox without its methods", () => {
-    expect(() => withOutbox(memoryStore(), {} as never)).toThrowError(
-      expect.objectContaining({ code: "INVALID_ARGUMENT", message: expect.stringContaining("outbox") }),
+  it.each([
+    ["outbox", () => withOutbox(memoryStore(), {} as never)],
+    ["store", () => withOutbox(undefined as never, memoryOutbox())],
+  ])("is no %s without its methods", (what, wrap) => {
+    expect(wrap).toThrowError(
+      expect.objectContaining({ code: "INVALID_ARGUMENT", message: expect.stringContaining(`${what} must be`) }),
     );
   });
 });

@@ -15,9 +15,12 @@ const PAGE = 100;
  *
  *     createEngine({ store: withOutbox(postgresStore(url), sqliteOutbox("outbox.db")) })
  *
- * @throws INVALID_ARGUMENT for a value that is no outbox
+ * @throws INVALID_ARGUMENT for a value that is no store or no outbox
  */
 export function withOutbox(store: Store, outbox: Outbox): Store {
+  if (typeof store?.commit !== "function") {
+    throw illegalOption("store", "withOutbox: store must be a Store, such as postgresStore(url)", store);
+  }
   if (typeof outbox?.append !== "function") {
     throw illegalOption("outbox", "withOutbox: outbox must be an Outbox, such as sqliteOutbox(path)", outbox);
   }
