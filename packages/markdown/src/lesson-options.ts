@@ -51,6 +51,7 @@ const FOLDER: FieldRule = [
     typeof value === "string" &&
     // The name of a drive has a colon.
     !/[\\:\0]/.test(value) &&
+    value.isWellFormed() &&
     (value === "." || value.split("/").every((name) => FOLDER_NAME.test(name) && name !== "node_modules")),
   "a folder below the root, such as kubelab or team/kubelab; node_modules and names that begin with a dot are not searched",
 ];
@@ -93,7 +94,9 @@ export function resolveQuery(given: LessonQuery): Defined<Omit<LessonQuery, "pro
 
 /** @throws INVALID_ARGUMENT */
 export function resolveLesson(given: NewLesson, defaults: { confidence: number; date: string }): Defined<NewLesson> {
-  const lesson = resolveOptions("capture()", given, defaults, LESSON, ["project", "title", "body"]);
+  const checked = resolveOptions("capture()", given, defaults, LESSON, ["project", "title", "body"]);
+  // As a file in UTF-8 has them: a text that was cut inside an emoji ends in half of it.
+  const lesson = { ...checked, title: checked.title.toWellFormed(), body: checked.body.toWellFormed() };
   const length = lesson.title.length + lesson.body.length;
   if (length <= LONGEST_LESSON) return lesson;
   throw illegalOption(

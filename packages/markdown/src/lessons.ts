@@ -17,7 +17,7 @@ import {
   resolveQuery,
 } from "./lesson-options.js";
 import { grown, permuted } from "./lesson-order.js";
-import { type LessonRecord, toRecord } from "./lesson-record.js";
+import { hashOf, type LessonRecord, toRecord } from "./lesson-record.js";
 import type { MarkdownLogCode } from "./log-codes.js";
 import { type LessonRow, readTable, writeTable } from "./reinforcement-table.js";
 import { type Section, sectionsOf } from "./sections.js";
@@ -219,8 +219,9 @@ export function openLessons(root: string, options: LessonsOptions = {}): Lessons
       assertOneMore(sectionsOf(before), sectionsOf(`${before}${entry}\n### [${today}] next\n`), checked, path);
       await files.append(path, entry);
       await index.sync();
+      const key = [path, checked.date, titleOf(checked), hashOf(checked.body.trim())].join("\n");
       const written = (await index.lessons()).findLast(
-        ({ facts: { path: at, date, title } }) => at === path && date === checked.date && title === titleOf(checked),
+        ({ facts: { path: at, date, title, bodyHash } }) => [at, date, title, bodyHash].join("\n") === key,
       );
       return (await withFacts([written as LessonRecord]))[0] as MarkdownLesson;
     },

@@ -27,6 +27,21 @@ describe("capture", () => {
     expect(text()).toBe(`${before}\r\n\r\n### [2026-01-02] Cache\r\n\r\nClear the cache.\r\n`);
   });
 
+  it("returns the lesson that was written, also beside others of its title", async () => {
+    const { lessons } = start();
+    const bodies = ["one", "two\r\nlines", "  three "];
+    const captured = await Promise.all(bodies.map((body) => lessons.capture({ ...NEW, body })));
+    expect(captured.map(({ body }) => body)).toEqual(bodies.map((body) => body.trim()));
+  });
+
+  it("takes texts that were cut inside an emoji", async () => {
+    const { lessons } = start();
+    const cut = "Ship it 🚀".slice(0, -1);
+    const shown = "Ship it \uFFFD";
+    expect(await lessons.capture({ ...NEW, title: cut, body: cut })).toMatchObject({ title: shown, body: shown });
+    await expect(lessons.capture({ ...NEW, project: cut })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+  });
+
   it("loses none of many at once", async () => {
     const { lessons } = start();
     const all = Array.from({ length: 20 }, (_, i) => `lesson ${i}`);
