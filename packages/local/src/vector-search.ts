@@ -82,24 +82,32 @@ export function vectorSearch<Tables extends { readonly vectors: VectorTables }>(
     log("warn", "EMBEDDING_FAILED", `${reason} Texts are searched by words only until it works.`, { error });
     return undefined;
   };
+  /** Embeds texts, each alone where it must be, with a model that works. */
+  const eachOf = async (texts: readonly string[]): Promise<Embedded> => {
+    try {
+      return { vectors: await embedding.documents([...texts]) };
+    } catch (refusal) {
+      if (texts.length === 1) return { vectors: [undefined], refusal };
+      const half = texts.length >> 1;
+      const first = await eachOf(texts.slice(0, half));
+      const rest = await eachOf(texts.slice(half));
+      return { vectors: [...first.vectors, ...rest.vectors], refusal: first.refusal ?? rest.refusal };
+    }
+  };
   /**
-   * Embeds texts, each alone where it must be: a text that the model refuses, such as one that is too long for it, has no vector and
-   * costs no other its own. The refusal comes with them. @throws the model's error where it embeds nothing
+   * Embeds texts. One that the model refuses, such as one that is too long for it, has no vector and costs no other its own.
+   *
+   * @param known A text that the model has embedded.
+   * @throws the model's error where it embeds nothing
    */
-  const vectorsOf = async (texts: readonly string[], works = false): Promise<Embedded> => {
+  const vectorsOf = async (texts: readonly string[], known?: string): Promise<Embedded> => {
     try {
       return { vectors: texts.length === 0 ? [] : await embedding.documents([...texts]) };
     } catch (error) {
-      if (QavrError.isInstance(error)) throw error;
-      if (!works) {
-        if (texts.length === 1) throw error;
-        await embedding.documents([texts.reduce((a, b) => (b.length < a.length ? b : a))]);
-      }
-      if (texts.length === 1) return { vectors: [undefined], refusal: error };
-      const half = texts.length >> 1;
-      const first = await vectorsOf(texts.slice(0, half), true);
-      const rest = await vectorsOf(texts.slice(half), true);
-      return { vectors: [...first.vectors, ...rest.vectors], refusal: first.refusal ?? rest.refusal };
+      const shortest = texts.reduce((a, b) => (b.length < a.length ? b : a));
+      if (QavrError.isInstance(error) || (known === undefined && texts.length === 1)) throw error;
+      await embedding.documents([known ?? shortest]);
+      return eachOf(texts);
     }
   };
   const fits = async (space: number): Promise<boolean> => {
@@ -201,9 +209,13 @@ export function vectorSearch<Tables extends { readonly vectors: VectorTables }>(
       known = undefined;
       const current = file.read(({ vectors }) => vectors.space());
       const isSame = current !== undefined && (await fits(current));
-      const target = isSame ? current : await file.write(({ vectors }) => vectors.addSpace(false));
+      // A call that failed on the way has made some for this model.
+      const begun = isSame ? undefined : file.read(({ vectors }) => vectors.begun());
+      const goesOn = begun !== undefined && (await fits(begun).catch(() => false));
+      const target = isSame ? current : goesOn ? begun : await file.write(({ vectors }) => vectors.addSpace(false));
       const total = file.read(({ vectors }) => vectors.countMissing(target));
       let made = 0;
+      let embeddedText: string | undefined;
       /** Numbers of texts that the model refuses. */
       const refused = new Set<number>();
       let refusal: unknown;
@@ -213,8 +225,9 @@ export function vectorSearch<Tables extends { readonly vectors: VectorTables }>(
         const part = file.read(({ vectors }) => lacking(vectors, PART));
         const embedded = await vectorsOf(
           part.map(({ text }) => text),
-          made > 0,
+          embeddedText,
         );
+        embeddedText ??= part.find((_, i) => embedded.vectors[i])?.text;
         refusal ??= embedded.refusal;
         const isDone = await file.write((tables) => {
           const left = new Map(lacking(tables.vectors, PART).map(({ n, text }) => [n, text]));

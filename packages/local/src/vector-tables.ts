@@ -30,6 +30,8 @@ export interface StoredVector {
 export interface VectorTables {
   /** The current space; undefined while there are no vectors. */
   space(): number | undefined;
+  /** The newest other space with vectors, which somebody has begun to make; undefined without one. */
+  begun(): number | undefined;
   addSpace(current: boolean): number;
   /** Makes a space the current one. */
   setSpace(space: number): void;
@@ -56,6 +58,9 @@ export interface VectorTables {
 /** Prepares every statement. @throws SQLite's error if a table is missing */
 export function vectorTables(db: DatabaseSync): VectorTables {
   const space = db.prepare("SELECT id FROM space WHERE current = 1");
+  const begun = db.prepare(
+    "SELECT id FROM space s WHERE current = 0 AND EXISTS (SELECT 1 FROM vector v WHERE v.space = s.id) ORDER BY id DESC LIMIT 1",
+  );
   const addSpace = db.prepare("INSERT INTO space (current) VALUES (?) RETURNING id");
   const setSpace = db.prepare("UPDATE space SET current = (id = ?)");
   const prune = db.prepare(
@@ -81,6 +86,7 @@ export function vectorTables(db: DatabaseSync): VectorTables {
 
   return {
     space: () => space.get()?.id as number | undefined,
+    begun: () => begun.get()?.id as number | undefined,
     addSpace: (current) => Number(addSpace.get(current ? 1 : 0)?.id),
     setSpace: (id) => void setSpace.run(id),
     prune: (spaces, limit) => Number(prune.run(JSON.stringify(spaces), limit).changes),

@@ -152,6 +152,23 @@ describe("a collection with an embedding model", () => {
     expect(await second.reembed()).toBe(0);
   });
 
+  it("keeps what it has made anew when the model goes down, and asks that model no more than twice", async () => {
+    const model = new MeaningModel(MEANINGS);
+    const embed = vi.fn(model.embed);
+    const notes = collection({ embed, logger: { warn() {} } });
+    model.down = true;
+    await notes.add(Array.from({ length: 600 }, (_, i) => `car ${i}`));
+    model.down = false;
+    embed.mockClear();
+    const onProgress = () => {
+      model.down = true;
+    };
+    await expect(notes.reembed({ onProgress })).rejects.toThrow("the model is down");
+    expect(embed).toHaveBeenCalledTimes(3);
+    model.down = false;
+    expect(await notes.reembed()).toBe(344);
+  });
+
   it("makes vectors anew for a model that changed in use", async () => {
     let model = new MeaningModel(MEANINGS);
     const notes = collection({ embed: (texts: readonly string[]) => model.embed(texts as string[]) });
