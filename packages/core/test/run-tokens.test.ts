@@ -25,6 +25,15 @@ describe("a run token", () => {
     expect(await engine.explain(episode)).toMatchObject({ outcome: { reward: 1, tier: "user", source: "browser" } });
   });
 
+  it("lets its holder take a vote back", async () => {
+    const { engine, tokens, token, episode } = await setup();
+    const votes = async () => (await engine.explain(episode))?.votes;
+    await tokens.report(token, { reward: null, harmful: ["m1"] });
+    expect(await votes()).toHaveLength(1);
+    await tokens.report(await tokens.issue({ episode, source: "browser" }), { reward: null, neutral: ["m1"] });
+    expect(await votes()).toBeUndefined();
+  });
+
   it("counts once: the same words again are a duplicate, other words a conflict", async () => {
     const { engine, tokens, token } = await setup();
     await tokens.report(token, { reward: false });

@@ -132,10 +132,10 @@ export function createRunTokens(options: RunTokensOptions): RunTokens {
         throw illegalOption(name, `${name} is fixed by the token, and must be left out of the outcome`, "a value");
       }
       // As it is now: looking at the token takes a moment, in which its lists may be used again.
-      const { reward, helpful, harmful, used, note } = checkOutcome(outcome);
+      const { reward, helpful, harmful, neutral, used, note } = checkOutcome(outcome);
       const { n, e, s, t, w, x, k } = await genuine(token);
       if (clock() > x) throw invalid("is past its time", "expired");
-      const said = { reward, helpful, harmful, used, note };
+      const said = { reward, helpful, harmful, neutral, used, note };
       const decided = { tier: t, source: s, weight: w ?? undefined, idempotencyKey: `token:${k}` };
       return engine.report(e, { ...said, ...decided }, { namespace: n });
     },
