@@ -1,4 +1,4 @@
-import { renameSync } from "node:fs";
+import { renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { createEngine, memoryStore } from "@qavr/core";
 import { describe, expect, it, vi } from "vitest";
@@ -187,6 +187,19 @@ describe("procedures", () => {
     expect(await move("ship", "deploy")).toMatchObject({ shown: 4, used: 4, successes: 2, failures: 2 });
     write(root, "procedures/deploy.md", markdown({ description: "Deploy" }, "Anew.\n"));
     expect(await procedures.get("procedure:deploy")).toMatchObject({ shown: 0, used: 0, successes: 0, failures: 0 });
+  });
+
+  it("keep evidence and counts where a move is a copy that is found before the file has gone", async () => {
+    const { root, procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY });
+    for (let run = 0; run < 3; run++) await procedures.report("procedure:deploy", { success: true });
+    const { utility = 0 } = (await procedures.get("procedure:deploy")) ?? {};
+    write(root, "skills/deploy/SKILL.md", DEPLOY.replace("---\n", "---\nname: deploy\n"));
+    expect((await procedures.search({ text: "deploy" })).procedures).toHaveLength(2);
+    rmSync(join(root, "procedures/deploy.md"));
+    const counts = { shown: 5, successes: 3, utility: expect.closeTo(utility, 6) };
+    expect(await procedures.get("skill:deploy")).toMatchObject(counts);
+    write(root, "procedures/other.md", "Other.\n");
+    expect(await procedures.get("skill:deploy")).toMatchObject(counts);
   });
 
   it("P22: lose no report of twenty at once", async () => {

@@ -1,7 +1,7 @@
 import type { Engine } from "@qavr/core";
 import type { Log } from "@qavr/core/adapter";
 import { copyLearned, revise } from "@qavr/core/maintenance";
-import type { LocalMemories, NewMemory } from "@qavr/local";
+import type { LocalMemories, Metadata, NewMemory } from "@qavr/local";
 import type { MarkdownLogCode } from "../log-codes.js";
 import { isGone, type MarkdownFiles } from "../markdown-files.js";
 import { allOf, isEqual, mirroring, type Stamps } from "../mirrored-collection.js";
@@ -9,6 +9,7 @@ import { keywordsOf } from "./keywords.js";
 import { isPossibleId, type ProcedureText, parseProcedure } from "./procedure-file.js";
 import {
   bodyOf,
+  memoriesOf,
   memoryOf,
   type ProcedureFacts,
   type ProcedureRecord,
@@ -55,19 +56,21 @@ export function procedureIndex(
     }
     return undefined;
   };
-  /** Gives a new version the evidence of the one before. An edit discounts it as the engine does. */
-  const carry = async (from: ProcedureRecord, to: string, isEdited: boolean): Promise<void> => {
+  /** Gives a new version the evidence of the one before; true if it did. An edit discounts it as the engine does. */
+  const carry = async (from: ProcedureRecord, to: string, isEdited: boolean): Promise<boolean> => {
     try {
       const place = { namespace, collection: collection.name };
       const [old, young] = (await engine.memories({ ...place, ids: [from.memory, to] })).memories;
-      // Shown already: another process was first, or the text is an old one that has come back.
-      if (!old || !young || old.evidence === 0 || young.shown > 0) return;
+      // Another process was first, or the text is an old one that has come back.
+      if (!old || !young || old.evidence === 0 || young.evidence > 0) return false;
       await copyLearned(engine, { ...place, memories: [{ from: from.memory, to }] });
       if (isEdited) await revise(engine, { ...place, ids: [to] });
+      return true;
     } catch (error) {
       log("warn", "PROCEDURES_NOT_COUNTED", "The evidence of a procedure could not be given to its new version.", {
         error,
       });
+      return false;
     }
   };
   const reread = async (seen: Stamps | undefined): Promise<Stamps> => {
@@ -78,8 +81,9 @@ export function procedureIndex(
     const byPath = new Map(active.map((record) => [record.facts.path, record]));
     const gone = active.filter(({ facts: { path } }) => isGone(path, stamps));
     const outdated = new Set(gone);
+    const claimed = new Set<ProcedureRecord>();
     const added: NewMemory[] = [];
-    const carried: (() => Promise<void>)[] = [];
+    const carried: (() => Promise<unknown>)[] = [];
     for (const [path, stamp] of stamps) {
       const text = seen?.get(path) === stamp ? undefined : await read(path);
       if (!text) continue;
@@ -94,10 +98,11 @@ export function procedureIndex(
       const earlier = await collection.get(memory);
       const kept: Partial<ProcedureFacts> = earlier ? toProcedureRecord(earlier).facts : {};
       const previous = before?.memory ?? kept.previous;
-      const moved = before && !inPlace ? [before.memory, ...(before.facts.moved ?? [])] : (kept.moved ?? []);
+      const moved = before && !inPlace ? memoriesOf(before) : (kept.moved ?? []);
       added.push(toMemory(text, factsOf(text, { previous, moved: moved.filter((id) => id !== memory) })));
       if (!before) continue;
       outdated.add(before);
+      claimed.add(before);
       carried.push(() => carry(before, memory, inPlace !== undefined));
     }
     await collection.add(added);
@@ -108,11 +113,23 @@ export function procedureIndex(
     const now = new Set(added.map(({ id }) => id));
     // A revision that was adopted is the version in the file now.
     await collection.archive(ids.filter((id) => !now.has(id)));
-    for (const work of carried) await work();
     const current = new Map(
       active.filter((record) => !outdated.has(record)).map(({ memory, facts }) => [memory, facts]),
     );
     for (const { id = "", metadata } of added) current.set(id, metadata as unknown as ProcedureFacts);
+    for (const record of gone) {
+      // It was moved by a copy, which was there before it went.
+      const copy = active.find((other) => current.has(other.memory) && other.body === record.body);
+      if (!copy || claimed.has(record) || copy.facts.previous !== undefined) continue;
+      carried.push(async () => {
+        if (!(await carry(record, copy.memory, false))) return;
+        const moved = memoriesOf(record).filter((id) => id !== copy.memory);
+        const facts = { ...(current.get(copy.memory) as ProcedureFacts), previous: record.memory, moved };
+        await collection.update(copy.memory, { metadata: facts as unknown as Metadata });
+        current.set(copy.memory, facts);
+      });
+    }
+    for (const work of carried) await work();
     known = catalogueOf(current);
     return stamps;
   };
