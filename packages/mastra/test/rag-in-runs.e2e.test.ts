@@ -273,32 +273,43 @@ describe("a query by a tool that was approved in another process", () => {
 });
 
 describe("queries outside any run", () => {
-  it("are said to be those of a run that was let go of, where more were open than are kept", async () => {
-    const { vector } = libsql();
-    await vector.createIndex({ indexName: INDEX, dimension: DIMENSION });
-    await vector.upsert({ indexName: INDEX, ids: ["a"], vectors: [wordVector("clear the cache")] });
-    const warn = vi.fn();
-    const { memory } = bench({ logger: { warn }, engine: { maxOpenEpisodes: 1 } });
-    const documents = qavrVector(vector, { memory });
-    const requestContext = new RequestContext();
-    let other: Promise<unknown> | undefined;
-    const search = createTool({
-      id: "search",
-      description: "Searches.",
-      inputSchema: { type: "object", properties: {} } as unknown as undefined,
-      execute: async (_input: unknown, context: unknown) => {
-        const slow = scriptedAgent(memory, [{ text: "one two three four", delayMs: 100 }]);
-        other = slow.generate(QUESTION, { ...on("other"), requestContext });
-        await expect.poll(() => slow.prompts).toHaveLength(1);
-        for (let time = 0; time < 2; time++) await documents.inRun(context as ToolCaller).query(query);
-        return [];
-      },
-    } as never);
-    await scriptedAgent(memory, searches, { tools: { search } }).generate(QUESTION, { ...on("task"), requestContext });
-    await other;
-    const said = warn.mock.calls.filter(([, { code }]) => code === "QUERY_OUTSIDE_RUN").map(([message]) => message);
-    expect(said).toEqual([expect.stringContaining("more runs were open than engine.maxOpenEpisodes")]);
-  });
+  it.each([
+    ["a request context that both runs share", true],
+    ["request contexts of their own", false],
+  ])(
+    "are said to be those of a run that was let go of, where more were open than are kept, with %s",
+    async (_which, isShared) => {
+      const { vector } = libsql();
+      await vector.createIndex({ indexName: INDEX, dimension: DIMENSION });
+      await vector.upsert({ indexName: INDEX, ids: ["a"], vectors: [wordVector("clear the cache")] });
+      const warn = vi.fn();
+      const { memory } = bench({ logger: { warn }, engine: { maxOpenEpisodes: 1 } });
+      const documents = qavrVector(vector, { memory });
+      const requestContext = new RequestContext();
+      let other: Promise<unknown> | undefined;
+      const search = createTool({
+        id: "search",
+        description: "Searches.",
+        inputSchema: { type: "object", properties: {} } as unknown as undefined,
+        execute: async (_input: unknown, context: unknown) => {
+          const slow = scriptedAgent(memory, [{ text: "one two three four", delayMs: 100 }]);
+          other = slow.generate(QUESTION, { ...on("other"), ...(isShared ? { requestContext } : {}) });
+          await expect.poll(() => slow.prompts).toHaveLength(1);
+          for (let time = 0; time < 2; time++) await documents.inRun(context as ToolCaller).query(query);
+          return [];
+        },
+      } as never);
+      await scriptedAgent(memory, searches, { tools: { search } }).generate(QUESTION, {
+        ...on("task"),
+        requestContext,
+      });
+      await other;
+      const said = warn.mock.calls.filter(([, { code }]) => code === "QUERY_OUTSIDE_RUN").map(([message]) => message);
+      expect(said).toEqual([expect.stringContaining("more runs were open than engine.maxOpenEpisodes")]);
+      await memory.flush();
+      expect(await latest(memory, "task")).not.toMatchObject({ state: "open" });
+    },
+  );
 
   it("are said to teach nothing, once, unless somebody reports about them", async () => {
     const { vector } = libsql();

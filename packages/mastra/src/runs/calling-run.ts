@@ -48,8 +48,8 @@ export async function callingRun(
   if (waiting === undefined || threadId === undefined) return found(undefined);
   const owner = { threadId, resourceId };
   const resumed = await resumeRun(parts, owner, waiting, requestContext);
-  // A run without memories before its suspension has no suspended episode.
-  const continues = waiting === before && !resumed;
+  // A run without memories before its suspension has no suspended episode. The end of a run that was let go of would not close a second one.
+  const continues = waiting === before && !resumed && !parts.shared.runs.wasLetGo(waiting, threadId);
   return found(continues ? continueRun(parts, owner, waiting, requestContext) : resumed);
 }
 
