@@ -277,9 +277,23 @@ export class QavrMemory extends Memory {
     const source = await this.getThreadById({ threadId: sourceThreadId });
     const originals = { threadId: sourceThreadId, resourceId: source?.resourceId };
     await inheritMessages(this.#parts, originals, copied.thread, copied.messageIdMap ?? {});
-    for (const [index, ids] of this.#parts.shared.turns.withholdCopies(copied.messageIdMap ?? {})) {
-      await this.#unembed(index, ids);
-    }
+    await this.#withhold(copied.messageIdMap ?? {});
+  }
+
+  /** Mastra embeds all messages of the thread anew, also those of turns that are not remembered. */
+  override async updateThreadResourceId(
+    ...args: Parameters<Memory["updateThreadResourceId"]>
+  ): ReturnType<Memory["updateThreadResourceId"]> {
+    const thread = await super.updateThreadResourceId(...args);
+    const store = await this.storage.getStore("memory");
+    const { messages = [] } = (await store?.listMessages({ threadId: thread.id, perPage: false })) ?? {};
+    await this.#withhold(Object.fromEntries(messages.map(({ id }) => [id, id])));
+    return thread;
+  }
+
+  /** Deletes the vectors of the copies of messages that are not remembered. @param copies The copy of each message, by id. */
+  async #withhold(copies: Readonly<Record<string, string>>): Promise<void> {
+    for (const [index, ids] of this.#parts.shared.turns.withholdCopies(copies)) await this.#unembed(index, ids);
   }
 
   async #unembed(indexName: string, ids: readonly string[]): Promise<void> {

@@ -175,6 +175,15 @@ describe("a message that an application edits", () => {
   );
 });
 
+/** The number of vectors after something was done to a thread whose turn was not to be remembered. */
+async function embeddedAfter(act: (given: Bench) => Promise<unknown>): Promise<number> {
+  const given = bench({ semanticRecall: { rememberTurns: () => false } });
+  await remember(given.memory, RIGHT, { thread: "daily" });
+  await act(given);
+  const [indexName] = await given.vector.listIndexes();
+  return indexName === undefined ? 0 : (await given.vector.describeIndex({ indexName })).count;
+}
+
 describe("a cloned thread", () => {
   it("has messages with what is known of the originals, and vectors of none that were not to be remembered", async () => {
     const given = await experienced();
@@ -183,12 +192,14 @@ describe("a cloned thread", () => {
     expect(clonedMessages.filter(({ role }) => role === "user").every(({ id }) => known.includes(id))).toBe(true);
     expect(await replay(given.memory.engine)).toMatchObject({ identical: true });
 
-    const other = bench({ semanticRecall: { rememberTurns: () => false } });
-    await remember(other.memory, RIGHT, { thread: "daily" });
-    await other.memory.cloneThread({ sourceThreadId: "daily" });
-    const [indexName = ""] = await other.vector.listIndexes();
-    const embedded = indexName === "" ? 0 : (await other.vector.describeIndex({ indexName })).count;
-    expect(embedded).toBe(0);
+    expect(await embeddedAfter(({ memory }) => memory.cloneThread({ sourceThreadId: "daily" }))).toBe(0);
+  });
+});
+
+describe("a thread that another user takes over", () => {
+  it("has no vectors of messages that were not to be remembered", async () => {
+    const transfer = { threadId: "daily", resourceId: "registered" };
+    expect(await embeddedAfter(({ memory }) => memory.updateThreadResourceId(transfer))).toBe(0);
   });
 });
 
