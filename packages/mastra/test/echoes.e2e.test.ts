@@ -51,6 +51,7 @@ describe("an earlier question of the user's own", () => {
     ["payment refund card customer bank", "payment refund card customer"],
     ["Deploy service alpha to port 8080", "Deploy service alpha to port 9090"],
     ["Invoice 17 was paid by Bob", "Invoice 17 was paid by Ann?"],
+    ["the temperature is -5 degrees", "the temperature is 5 degrees?"],
   ];
 
   it("stays unless it is to be dropped", async () => {

@@ -36,7 +36,7 @@ function answers(answer: Metadata = {}, question: Metadata): boolean {
   );
 }
 
-/** The words alone: case, punctuation and spaces make no difference. */
+/** The words alone: case, punctuation and spaces make no difference. Signs do: `-5`, `C#`. */
 function wordsOf(text: string): string {
-  return (text.toLowerCase().match(/[\p{L}\p{N}]+/gu) ?? []).join(" ");
+  return (text.toLowerCase().match(/[^\s.,:;!?…"'“”‘’«»()[\]–—¿¡、。，：；！？؟،؛]+/gu) ?? []).join(" ");
 }
