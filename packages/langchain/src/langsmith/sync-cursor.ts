@@ -35,9 +35,10 @@ export function fileCursor(path: string): SyncCursor {
     },
     async write(cursor) {
       await mkdir(dirname(path), { recursive: true });
-      // In one step: a process that dies leaves the old cursor or the new one.
-      await writeFile(`${path}.new`, `${cursor}\n`);
-      await rename(`${path}.new`, path);
+      // In one step: a process that dies leaves the old cursor or the new one. Others may write at the same time.
+      const fresh = `${path}.${crypto.randomUUID()}`;
+      await writeFile(fresh, `${cursor}\n`);
+      await rename(fresh, path);
     },
   };
 }

@@ -271,6 +271,13 @@ describe("a cursor in a file", () => {
     expect(await readdir(join(folder, "deep", "er"))).toEqual(["cursor"]);
   });
 
+  it("may be written by several syncs at the same time", async () => {
+    const path = join(folder, "cursor");
+    await Promise.all([1, 2, 3].map((day) => fileCursor(path).write(`2026-01-0${day}T00:00:00.000Z`)));
+    expect(await fileCursor(path).read()).toMatch(/^2026-01-0[123]T00:00:00.000Z$/);
+    expect(await readdir(folder)).toEqual(["cursor"]);
+  });
+
   it("that nobody can read costs a longer sync and no feedback", async () => {
     const store = await ledgerOf(3);
     feedbackOn(3);
