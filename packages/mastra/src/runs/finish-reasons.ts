@@ -27,7 +27,8 @@ export type FinishOutcomes = Readonly<Partial<Record<FinishReason, Outcome | nul
 
 /**
  * The default outcome of each end. `stop` is nearly always a success, also for an apology, so it counts little; so does a run
- * that used up its steps (`tool-calls`) or its attempts (`incomplete`). Declined, blocked, cut off and aborted runs are no evidence.
+ * that used up its steps (`tool-calls`; Mastra gives the same reason where `stopWhen` held) or its attempts (`incomplete`). Declined,
+ * blocked, cut off and aborted runs are no evidence.
  */
 export const FINISH_OUTCOMES: Readonly<Record<FinishReason, OutcomeInput | null>> = {
   stop: { reward: 1, tier: "completed" },
