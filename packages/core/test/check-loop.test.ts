@@ -13,6 +13,7 @@ describe("one text under many ids", () => {
   it.each([
     ["is a sign of ids that change", "notes", true],
     ["is no sign among messages, where a question that is asked again is another one", "messages", false],
+    ["is no sign among messages under a later name either", "messages-2", false],
   ] as const)("%s", async (_, collection, isFound) => {
     const engine = createEngine({ store: memoryStore() });
     for (let run = 0; run < RUNS; run++) {

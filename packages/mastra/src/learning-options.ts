@@ -121,7 +121,7 @@ export interface SemanticRecallOptions {
    */
   readonly rememberTurns?: "unfailed" | "all" | ((turn: EndedTurn) => boolean) | undefined;
   /**
-   * The messages' name in the ledger. After a change of embedding model, a new name starts to learn in the new
+   * The messages' name in the ledger. After a change of embedding model, a new name such as `messages-2` starts to learn in the new
    * model's space; the old name continues with one number per message. Leave it alone otherwise. @default "messages"
    */
   readonly collection?: string | undefined;

@@ -34,7 +34,10 @@ const LEARNED_RETRIEVALS = 8;
 const MOST = 0.5;
 /** Similarities closer than this are the same. */
 const TIE = 1e-9;
-/** The collection of Mastra's messages. A question that is asked again is a message of its own, so equal texts say nothing about ids. */
+/**
+ * How collections of Mastra's messages begin: `messages-2` after a change of the embedding model. A question that is asked again is a message
+ * of its own, so equal texts say nothing about ids.
+ */
 const MESSAGES = "messages";
 
 /** The latest part of a namespace, as {@link checkLoop} reads it. */
@@ -57,7 +60,7 @@ export async function readLoop(
   const shown = Map.groupBy(exposuresIn(events), ({ collection }) => collection);
   let [ids, texts] = [0, 0];
   for (const [collection, exposures] of shown) {
-    if (collection === MESSAGES) continue;
+    if (collection.startsWith(MESSAGES)) continue;
     const named = [...new Set(exposures.flatMap(({ items }) => items.map(({ id }) => id)))];
     const { memories } = await engine.memories({ namespace, collection, ids: named });
     ids += named.length;
