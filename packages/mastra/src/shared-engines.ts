@@ -16,6 +16,7 @@ import {
   type RecentMap,
   recentMap,
   storeInEnvironment,
+  withMembers,
 } from "@qavr/core/adapter";
 import { defaultStore } from "./default-store.js";
 import { type EngineFields, givenEngine } from "./learning-options.js";
@@ -122,6 +123,7 @@ export function shareEngine(options: EngineFields): SharedEngine {
       for (const place of own) shared.users.delete(place);
       for (const other of shared.users) if (other.deref() === undefined) shared.users.delete(other);
       if (shared.users.size > 0) return engine.flush();
+      await closeUnused([...(beside ?? [])].filter((other) => other !== shared));
       await engine.close();
     },
     isClosed: () => shared.isClosed,
@@ -148,9 +150,14 @@ function runsOf(engine: Engine, options: EngineFields): EngineRuns {
 }
 
 function open(options: EngineFields, settings: Settings, beside: Set<Shared> | undefined): Shared {
-  if (beside) closeUnused(beside);
+  if (beside) void closeUnused(beside);
   const logger = new RelayedLogger();
-  const inner = createEngine({ ...settings, logger, store: defaultStore(options.store) });
+  const store = defaultStore(options.store);
+  const inner = createEngine({
+    ...settings,
+    logger,
+    store: beside && store === options.store ? closedWithLast(store, beside) : store,
+  });
   const engine: Engine = {
     ...inner,
     close() {
@@ -166,12 +173,21 @@ function open(options: EngineFields, settings: Settings, beside: Set<Shared> | u
   return shared;
 }
 
-/** Closes the engines whose users are all garbage: memories made for each call with options that cannot be shared. */
-function closeUnused(engines: Set<Shared>): void {
-  for (const { engine, users, isUsed } of engines) {
-    const isLeft = isUsed && [...users].every((user) => user.deref() === undefined);
-    if (isLeft) engine.close().catch(() => undefined);
-  }
+/** The store of an application's own, which the last of its engines closes. Of a path or URL, each engine has a store of its own. */
+function closedWithLast(store: Store, engines: ReadonlySet<Shared>): Store {
+  return withMembers(store, {
+    close: async () => {
+      if (engines.size === 0) await store.close();
+    },
+  });
+}
+
+/** Closes the engines whose users are all garbage: memories made for each call with options that cannot be shared. Never rejects. */
+async function closeUnused(engines: Iterable<Shared>): Promise<void> {
+  const left = [...engines].filter(
+    ({ users, isUsed }) => isUsed && [...users].every((user) => user.deref() === undefined),
+  );
+  await Promise.allSettled(left.map(({ engine }) => engine.close()));
 }
 
 /** The engines that this process has on a ledger; undefined for one that every opening makes anew. */

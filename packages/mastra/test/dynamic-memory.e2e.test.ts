@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { Mastra } from "@mastra/core/mastra";
 import { InMemoryStore } from "@mastra/core/storage";
-import { qValue } from "@qavr/core";
+import { memoryStore, qValue } from "@qavr/core";
 import { governance } from "@qavr/core/governance";
 import { type LearningOptions, QavrMemory } from "@qavr/mastra";
 import { describe, expect, it, vi } from "vitest";
-import { scriptedAgent, USER } from "./support/bench.js";
+import { bench, scriptedAgent, USER } from "./support/bench.js";
 import { collectGarbage } from "./support/collect-garbage.js";
 import { quietObservability } from "./support/judged.js";
 import type { Script } from "./support/scripted-model.js";
@@ -77,6 +77,15 @@ describe("a memory that a function makes", () => {
     const [one, other] = [make(), make()];
     expect(one.engine).not.toBe(other.engine);
     await Promise.all([one.close(), other.close()]);
+  });
+
+  it("leaves a given store open to memories with other options, and closes it with the last", async () => {
+    const store = memoryStore();
+    const [one, other] = [bench({ store, holdout: 0.1 }).memory, bench({ store }).memory];
+    await one.close();
+    expect((await other.status()).episodes.recorded).toBe(0);
+    await other.close();
+    await expect(store.head("default")).rejects.toMatchObject({ code: "STORE_CLOSED" });
   });
 
   it("says so where its options keep it from sharing", () => {
