@@ -1,6 +1,16 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { createEngine, type Engine, type Learner, oar, QavrError, qValue, type Store, similarity } from "@qavr/core";
+import {
+  createEngine,
+  type Engine,
+  type HistoryEvent,
+  type Learner,
+  oar,
+  QavrError,
+  qValue,
+  type Store,
+  similarity,
+} from "@qavr/core";
 import { isPostgres, locationOf } from "@qavr/core/adapter";
 import { governance } from "@qavr/core/governance";
 import { CommandError } from "./exit-codes.js";
@@ -31,7 +41,7 @@ export interface Ledger {
 }
 
 export const LISTED_NAMESPACES = 1_000;
-/** Entries at the end of a ledger among which its learner's name is looked for. */
+/** Entries at the end of a ledger with damaged states among which its learner's name is looked for. */
 const TAIL = 50;
 
 /**
@@ -155,16 +165,23 @@ async function chosen(store: Store, namespaces: readonly string[], named: string
   return namespaces[heads.indexOf(Math.max(...heads))] ?? "default";
 }
 
-/** The learner of the latest run or import; the default one for a ledger without, or with a learner of the application's own. */
+/** The learner that wrote the states; the default one for a ledger without, or with a learner of the application's own. */
 export async function learnerOf(store: Store, namespace: string): Promise<Learner> {
-  const engine = createEngine({ store, learner: similarity() });
-  const after = Math.max(0, (await store.head(namespace)) - TAIL);
-  const { events } = await engine.history({ namespace, after, limit: TAIL });
-  const ids = events.flatMap((event) => {
-    if (event.type === "exposure") return event.exposures.map(({ learner }) => learner);
-    return event.type === "import" ? [event.learner] : [];
+  // A learner that wrote nothing reads the counters alone, however large the states are.
+  const engine = engineOn(store, { ...oar(), id: "none@0" });
+  const { learner } = await engine.status({ namespace }).catch(async (error: unknown) => {
+    if (!QavrError.isInstance(error, "STORE_CORRUPT") && !QavrError.isInstance(error, "INVALID_STATE")) throw error;
+    // Where states are damaged, the latest entries tell.
+    const after = Math.max(0, (await store.head(namespace)) - TAIL);
+    const { events } = await engine.history({ namespace, after, limit: TAIL });
+    return { learner: events.flatMap(learnersIn).at(-1) };
   });
-  return (await learnerWithId(ids.at(-1))) ?? oar();
+  return (await learnerWithId(learner)) ?? oar();
+}
+
+function learnersIn(event: HistoryEvent): readonly string[] {
+  if (event.type === "exposure") return event.exposures.map(({ learner }) => learner);
+  return event.type === "import" ? [event.learner] : [];
 }
 
 /** Undefined for a learner of an application's own. */

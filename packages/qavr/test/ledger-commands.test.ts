@@ -3,7 +3,7 @@ import { writeFile } from "node:fs/promises";
 import { basename, dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { PassThrough, Writable } from "node:stream";
-import { oar, similarity } from "@qavr/core";
+import { oar, qValue, similarity } from "@qavr/core";
 import { governance } from "@qavr/core/governance";
 import { revoke } from "@qavr/core/maintenance";
 import { sqliteStore } from "@qavr/sqlite";
@@ -35,6 +35,21 @@ describe("qavr ledger", () => {
     const to = newPath();
     expect((await qavr("ledger", "move", "--to", to, "-s", path)).exitCode).toBe(5);
     expect(existsSync(to)).toBe(false);
+  });
+
+  it("knows the learner of a ledger that ends with many reports, and of one whose entries were compacted away", async () => {
+    const [path, to] = [newPath(), newPath()];
+    const engine = appEngine(sqliteStore(path), { learner: qValue() });
+    await runApp(engine, { runs: 1 });
+    for (let at = 0; at < 60; at++) {
+      await engine.report("run-1", { reward: at % 2, tier: "user", source: "thumbs" });
+    }
+    await engine.close();
+    await qavr("ledger", "move", "--to", to, "-s", path);
+    await qavr("ledger", "compact", "--older-than", "0", "--yes", "-s", path);
+    for (const ledger of [to, path]) {
+      expect(await dataOf("status", "-s", ledger)).toMatchObject({ learner: "q-value@1", memories: { known: 3 } });
+    }
   });
 
   it("copies to a file alone", async () => {
