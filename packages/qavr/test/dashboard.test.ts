@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { sqliteStore } from "@qavr/sqlite";
 import type { Page } from "playwright-core";
@@ -124,7 +124,21 @@ if (browser) {
       await runApp(engine, { runs: 5 });
       await page.waitForFunction(() => document.body.textContent?.includes("10 runs have taught"));
       expect(await runs.count()).toBe(1);
+      await runApp(engine, { runs: 1, namespace: "support" });
+      await runApp(engine, { runs: 1 });
+      await page.getByRole("option", { name: "support" }).waitFor({ state: "attached" });
       await engine.close();
+      await page.close();
+    });
+
+    it("says that its ledger is gone, where another one has its name", async () => {
+      const path = await ledgerFile({ runs: 5 });
+      const { page } = await watchedPage(browser);
+      await page.goto((await serve(path)).url);
+      await page.getByText(CONTENT.overview).waitFor();
+      for (const suffix of ["", "-mark"]) rmSync(path + suffix);
+      await appEngine(sqliteStore(path)).close();
+      await page.getByRole("alert").getByText("was deleted or replaced").waitFor();
       await page.close();
     });
 

@@ -1,6 +1,7 @@
-import type { Engine, NamespaceStatus, Store } from "@qavr/core";
+import { statSync } from "node:fs";
+import { type Engine, type NamespaceStatus, QavrError, type Store } from "@qavr/core";
 import { CommandError } from "../exit-codes.js";
-import { type Ledger, ledgerIn } from "../open-ledger.js";
+import { type Ledger, LISTED_NAMESPACES, ledgerIn } from "../open-ledger.js";
 import { examineLoop, examineStorage } from "../reports/doctor.js";
 import { MEMORY_ORDERS, type MemoryOrder, memoriesReport } from "../reports/memories.js";
 import { runsReport } from "../reports/runs.js";
@@ -23,7 +24,11 @@ export interface Api {
 type Report = (ledger: Ledger, params: URLSearchParams) => Promise<unknown>;
 
 const REPORTS: Readonly<Record<string, Report>> = {
-  status: (ledger) => statusReport(ledger),
+  status: async (ledger) => {
+    // The application may have added some.
+    const namespaces = await ledger.store.namespaces({ limit: LISTED_NAMESPACES, onMissing: () => {} });
+    return statusReport({ ...ledger, namespaces });
+  },
   memories: (ledger, params) =>
     memoriesReport(ledger, {
       order: orderIn(params),
@@ -46,10 +51,16 @@ const REPORTS: Readonly<Record<string, Report>> = {
 export function createApi(store: Store, place: string): Api {
   const ledgers = new Map<string, Ledger>();
   const cache = new Map<string, { readonly version: string; readonly answer: unknown }>();
+  const file = fileAt(place);
   const statuses = new WeakMap<Ledger, { readonly version: string; readonly status: Promise<NamespaceStatus> }>();
 
   return {
     async answer(question, params) {
+      // A deleted file can still be read, as it was.
+      if (fileAt(place) !== file) {
+        const message = `The file ${place} was deleted or replaced. Start npx qavr dashboard again.`;
+        throw new QavrError("STORE_UNAVAILABLE", message);
+      }
       const named = params.get("namespace") ?? undefined;
       const ledger = await open(named);
       const version = await versionOf(ledger);
@@ -94,6 +105,11 @@ export function createApi(store: Store, place: string): Api {
       return reading.status;
     };
   }
+}
+
+/** The number of a SQLite ledger's file; undefined for other places. */
+function fileAt(place: string): number | undefined {
+  return statSync(place, { throwIfNoEntry: false })?.ino;
 }
 
 /** True while a part of the store is away: it is looked for again at the next question. */

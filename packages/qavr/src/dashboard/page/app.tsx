@@ -5,7 +5,7 @@ import type { MemoriesReport } from "../../reports/memories.js";
 import type { RunsReport } from "../../reports/runs.js";
 import type { StatusReport } from "../../reports/status.js";
 import type { WhyReport } from "../../reports/why.js";
-import { type Live, takeToken, useLive, useReport } from "./client.js";
+import { type Problem, takeToken, useLive, useReport } from "./client.js";
 import { Health } from "./health.js";
 import { hrefOf, type Place, readPlace } from "./location.js";
 import { Memories } from "./memories.js";
@@ -56,7 +56,7 @@ function App(): JSX.Element {
           {status.data ? <Namespaces report={status.data} go={go} place={place} /> : null}
         </div>
       </header>
-      {live.offline ? <Stale live={live} /> : null}
+      {live.problem && status.data ? <Stale problem={live.problem} at={live.at} /> : null}
       <main>
         <h1>{PAGES[current as keyof typeof PAGES] ?? "Not found"}</h1>
         <Page key={place.page} place={place} version={live.version} status={status} />
@@ -148,11 +148,10 @@ function Namespaces({
   );
 }
 
-function Stale({ live }: { readonly live: Live }): JSX.Element {
-  const since = new Date(live.at).toLocaleTimeString();
+function Stale({ problem, at }: { readonly problem: Problem; readonly at: number }): JSX.Element {
   return (
     <p class="note stale" role="alert">
-      The server does not answer. What you see is from {since}. Start it again with <code>npx qavr dashboard</code>.
+      {problem.message} What you see is from {new Date(at).toLocaleTimeString()}.
     </p>
   );
 }

@@ -92,24 +92,25 @@ export function useReport<Data>(
 
 /** The ledger as it is now. */
 export interface Live {
-  /** Another one after each change; empty while unknown. */
+  /** Another one after each change; empty while unknown, so that reports are asked for again after a failure. */
   readonly version: string;
-  /** When the server answered last, Unix ms. */
+  /** When the ledger was read last, Unix ms. */
   readonly at: number;
-  readonly offline: boolean;
+  /** The reason why it cannot be read now. */
+  readonly problem?: Problem;
 }
 
 /** Asks every two seconds whether the ledger has changed, while the page is seen. */
 export function useLive(place: Place): Live {
-  const [live, setLive] = useState<Live>({ version: "", at: Date.now(), offline: false });
+  const [live, setLive] = useState<Live>({ version: "", at: Date.now() });
   useEffect(() => {
     const look = async (): Promise<void> => {
       if (document.hidden) return;
       try {
         const { version } = await ask<{ version: string }>("version", searchOf(place, ["namespace"]));
-        setLive({ version, at: Date.now(), offline: false });
+        setLive({ version, at: Date.now() });
       } catch (problem) {
-        if ((problem as Problem).code === "OFFLINE") setLive((known) => ({ ...known, offline: true }));
+        setLive(({ at }) => ({ version: "", at, problem: problem as Problem }));
       }
     };
     let timer: ReturnType<typeof setTimeout>;
