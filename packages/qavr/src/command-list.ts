@@ -76,6 +76,7 @@ export const COMMANDS: readonly CommandEntry[] = [
     name: "why",
     summary: "why a run got its memories, or where a memory was ranked and why it was not shown",
     args: "<run-or-memory>",
+    options: [new Option("-c, --collection <name>", "collection of the memory (default: the one that found it last)")],
     examples: ["why 4ncb1r0gzr1x8bq2h6k5v9wtd", 'why "reset-password" --json'],
     load: () => import("./commands/why.js"),
   },

@@ -1,7 +1,7 @@
 import { sqliteStore } from "@qavr/sqlite";
 import { describe, expect, it } from "vitest";
 import { appEngine, newPath } from "./support/ledgers.js";
-import { qavr } from "./support/run.js";
+import { dataOf, qavr } from "./support/run.js";
 
 describe("a ledger with several collections", () => {
   it("has their names beside its memories", async () => {
@@ -31,6 +31,11 @@ describe("a ledger with several collections", () => {
     const { stdout } = await qavr("why", both, "-s", path);
     expect(stdout.match(/collection \w+: /g)).toEqual(["collection docs: ", "collection notes: "]);
     expect((await qavr("why", run, "-s", path)).stdout).not.toContain("collection");
-    expect((await qavr("why", "a", "-s", path)).stdout).toMatch(/^shown {5}\d times? in collection (docs|notes), /m);
+    for (const [collection, shown] of Object.entries({ docs: 2, notes: 1 })) {
+      const report = await dataOf("why", "a", "-c", collection, "-s", path);
+      expect(report).toMatchObject({ memory: { collection, shown }, appearances: { length: shown } });
+    }
+    expect(await dataOf("why", "a", "-s", path)).toMatchObject({ memory: { shown: 2 }, appearances: { length: 2 } });
+    expect((await qavr("why", "a", "-c", "none", "-s", path)).exitCode).toBe(4);
   });
 });

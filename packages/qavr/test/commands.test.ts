@@ -354,6 +354,19 @@ describe("qavr why", () => {
   it("finds a memory by its label", async () => {
     expect(await dataOf("why", "Note 4", "-s", ledger)).toMatchObject({ kind: "memory", memory: { id: "d4" } });
   });
+
+  it("finds a memory by its label as lists cut it, however long ago it was shown", async () => {
+    const path = newPath();
+    const engine = appEngine(sqliteStore(path));
+    const label = "On EACCES, fix the permissions of the folder, then start again";
+    const { episode } = await engine.rank({ candidates: [{ id: "a", similarity: 1, label }], topK: 1 });
+    await engine.end(episode, { reward: true, tier: "verified" });
+    await runApp(engine, { runs: 600 });
+    await engine.close();
+    for (const name of [label, `${label.slice(0, 59)}…`]) {
+      expect(await dataOf("why", name, "-s", path)).toMatchObject({ memory: { id: "a" }, appearances: [{ episode }] });
+    }
+  });
 });
 
 describe("qavr eval", () => {

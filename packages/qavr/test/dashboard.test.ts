@@ -131,6 +131,30 @@ if (browser) {
       await page.close();
     });
 
+    it("tells memories of one id apart by their collections", async () => {
+      const path = newPath();
+      const engine = appEngine(sqliteStore(path));
+      for (const collection of ["docs", "notes", "notes"]) {
+        const { episode } = await engine.rank({ collection, candidates: [{ id: "a", similarity: 1 }], topK: 1 });
+        await engine.end(episode, { reward: true, tier: "verified" });
+      }
+      await engine.close();
+      const { page } = await watchedPage(browser);
+      const { url: served } = await serve(path);
+      await page.goto(served);
+      await page.getByRole("listitem").filter({ hasText: "a docs" }).waitFor();
+      for (const [collection, shown] of Object.entries({ docs: 1, notes: 2 })) {
+        await page.goto(`${served.split("#")[0]}?page=memories`);
+        await page
+          .getByRole("row", { name: `a ${collection}` })
+          .getByRole("link")
+          .click();
+        await page.getByText(`id a, collection ${collection}`).waitFor();
+        await page.getByRole("row", { name: new RegExp(`^\\S+ \\S+ ${shown} `) }).waitFor();
+      }
+      await page.close();
+    });
+
     it("says that its ledger is gone, where another one has its name", async () => {
       const path = await ledgerFile({ runs: 5 });
       const { page } = await watchedPage(browser);

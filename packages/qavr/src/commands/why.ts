@@ -6,8 +6,9 @@ import { count, decimal, nameOf, percent, plural, shown, signed, table, time } f
 import type { Input, Output } from "./command.js";
 import { paintOutcome } from "./runs.js";
 
-export async function run({ open, args }: Input): Promise<Output> {
-  const report = await whyReport(await open(), args[0] as string);
+export async function run({ open, args, options }: Input): Promise<Output> {
+  const { collection } = options as { readonly collection?: string };
+  const report = await whyReport(await open(), args[0] as string, collection);
   return {
     data: report,
     text: (style) => (report.kind === "run" ? ofRun(report.run, style) : ofMemory(report, style)),

@@ -40,7 +40,7 @@ const REPORTS: Readonly<Record<string, Report>> = {
   run: (ledger, params) => whyReport(ledger, params.get("ref") ?? ""),
   memory: async (ledger, params) => {
     const ref = params.get("ref") ?? "";
-    const found = await memoryReport(ledger, ref);
+    const found = await memoryReport(ledger, ref, params.get("collection") ?? undefined);
     if (found) return found;
     throw new CommandError("NOT_FOUND", `No memory of namespace ${ledger.namespace} is called ${ref}.`);
   },

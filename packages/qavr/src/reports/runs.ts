@@ -11,7 +11,7 @@ export interface RunRow {
   /** Memories shown. */
   readonly shown: number;
   /** The first memory shown. */
-  readonly first?: { readonly id: string; readonly label?: string };
+  readonly first?: { readonly id: string; readonly label?: string; readonly collection: string };
   readonly outcome?: EpisodeView["outcome"];
 }
 
@@ -64,7 +64,7 @@ export async function runsReport(ledger: Ledger, limit: number, before?: number)
 
 function rowOf({ episode, state, exposures, outcome }: EpisodeView): RunRow {
   const last = exposures.at(-1);
-  const item = exposures[0]?.items[0];
+  const { collection = "", items: [item] = [] } = exposures[0] ?? {};
   return {
     episode,
     at: last?.at ?? 0,
@@ -72,7 +72,7 @@ function rowOf({ episode, state, exposures, outcome }: EpisodeView): RunRow {
     order: exposures.some(({ order }) => order === "learned") ? "learned" : "host",
     heldOut: exposures.some(({ heldOut }) => heldOut === true),
     shown: exposures.reduce((sum, { items }) => sum + items.length, 0),
-    ...(item ? { first: { id: item.id, ...(item.label === undefined ? {} : { label: item.label }) } } : {}),
+    ...(item ? { first: { id: item.id, ...(item.label === undefined ? {} : { label: item.label }), collection } } : {}),
     ...(outcome ? { outcome } : {}),
   };
 }

@@ -1,7 +1,8 @@
 import type { EpisodeView, ExplainedItem, ExposureView, HistoryEvent, MemoryView, NotShown } from "@qavr/core";
 import { CommandError } from "../exit-codes.js";
 import type { Ledger } from "../open-ledger.js";
-import { collectionsOf } from "./collections.js";
+import { nameOf } from "../terminal/text.js";
+import { collectionNamed, collectionsOf } from "./collections.js";
 import { type Share, wilson } from "./interval.js";
 import { rewardsIn } from "./judged-runs.js";
 import { type MemoryRow, rowOf } from "./memories.js";
@@ -50,17 +51,22 @@ const LOOKED_AT = 1_000;
 /** Of those, after the last retrieval: an exposure is recorded when its run ends, and an outcome may come later. */
 const LATER = 200;
 const MOST_APPEARANCES = 10;
+/** Memories that are read at once. */
+const PAGE = 1_000;
+
+type MemoryReport = Extract<WhyReport, { readonly kind: "memory" }>;
 
 /**
- * Explains a run, by its id or an alias, or a memory, by its id or the label that it has.
+ * Explains a run, by its id or an alias, or a memory, by its id, its label, or either as lists print it.
  *
+ * @param collection of the memory. @default the one that found it last
  * @throws CommandError NOT_FOUND, CONFLICT for another learner's memories
  */
-export async function whyReport(ledger: Ledger, reference: string): Promise<WhyReport> {
+export async function whyReport(ledger: Ledger, reference: string, collection?: string): Promise<WhyReport> {
   const { engine, namespace } = ledger;
   const run = await engine.explain(reference, { namespace });
   if (run) return { kind: "run", namespace, run };
-  const memory = await memoryReport(ledger, reference);
+  const memory = await memoryReport(ledger, reference, collection);
   if (memory) return memory;
   throw new CommandError(
     "NOT_FOUND",
@@ -72,9 +78,11 @@ export async function whyReport(ledger: Ledger, reference: string): Promise<WhyR
 export async function memoryReport(
   ledger: Ledger,
   reference: string,
-): Promise<Extract<WhyReport, { readonly kind: "memory" }> | undefined> {
+  only?: string,
+): Promise<MemoryReport | undefined> {
   const { engine, store, namespace } = ledger;
-  const collections = (await collectionsOf(ledger)).map(({ collection }) => collection);
+  const all = await collectionsOf(ledger);
+  const collections = (only === undefined ? all : [collectionNamed(only, all)]).map(({ collection }) => collection);
   let end = await store.head(namespace);
   for (const collection of collections) {
     const [known] = (await engine.memories({ namespace, collection, ids: [reference] })).memories;
@@ -86,7 +94,7 @@ export async function memoryReport(
   for (const event of events.toReversed()) {
     if (event.type !== "exposure") continue;
     for (const exposure of event.exposures) {
-      const place = placeOf(exposure, reference);
+      const place = collections.includes(exposure.collection) ? placeOf(exposure, reference) : undefined;
       if (place) found.push({ ...place, episode: event.episode, collection: exposure.collection });
     }
   }
@@ -94,9 +102,31 @@ export async function memoryReport(
   for (const collection of found[0] ? [found[0].collection] : collections) {
     const [memory] = (await engine.memories({ namespace, collection, ids: [id] })).memories;
     if (!memory || (memory.shown === 0 && found.length === 0)) continue;
-    const appearances = found.slice(0, MOST_APPEARANCES).map(({ id: _, collection: __, ...appearance }) => appearance);
+    const appearances = found
+      .filter((one) => one.id === id && one.collection === collection)
+      .slice(0, MOST_APPEARANCES)
+      .map(({ id: _, collection: __, ...appearance }) => appearance);
     const history = historyOf(memory, collection, events);
     return { kind: "memory", namespace, memory: rowOf(memory, collection), appearances, history };
+  }
+  return memoryListedAs(reference, ledger, collections);
+}
+
+/** A memory by its label, or by its label or id cut as lists cut them. It may have been shown long ago: all memories are read. */
+async function memoryListedAs(
+  name: string,
+  ledger: Ledger,
+  collections: readonly string[],
+): Promise<MemoryReport | undefined> {
+  const { engine, namespace } = ledger;
+  for (const collection of collections) {
+    let after: string | undefined;
+    do {
+      const page = await engine.memories({ namespace, collection, after, limit: PAGE });
+      const known = page.memories.find((one) => one.shown > 0 && (one.label === name || nameOf(one) === name));
+      if (known) return memoryReport(ledger, known.id, collection);
+      after = page.next;
+    } while (after !== undefined);
   }
   return undefined;
 }

@@ -207,7 +207,7 @@ export const DATA: Readonly<Record<string, z.ZodType>> = {
         order: z.enum(["host", "learned"]),
         heldOut: z.boolean(),
         shown: z.int(),
-        first: z.strictObject(named).optional(),
+        first: z.strictObject({ ...named, collection: z.string() }).optional(),
         outcome: outcome.optional(),
       }),
     ),

@@ -85,7 +85,12 @@ function Page({
     case "memory":
       return (
         <Memory
-          loaded={useReport<Extract<WhyReport, { readonly kind: "memory" }>>("memory", place, ["ref"], version)}
+          loaded={useReport<Extract<WhyReport, { readonly kind: "memory" }>>(
+            "memory",
+            place,
+            ["ref", "collection"],
+            version,
+          )}
         />
       );
     case "runs":

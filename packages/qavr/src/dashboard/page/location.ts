@@ -4,6 +4,8 @@ export interface Place {
   readonly namespace?: string;
   /** Id of the run or memory. */
   readonly ref?: string;
+  /** Collection of the memory. */
+  readonly collection?: string;
   readonly order?: string;
   /** Place in the ledger before which runs are listed. */
   readonly before?: string;
@@ -15,7 +17,17 @@ export interface Place {
   readonly rows?: string;
 }
 
-const NAMES: readonly (keyof Place)[] = ["page", "namespace", "ref", "order", "before", "after", "words", "rows"];
+const NAMES: readonly (keyof Place)[] = [
+  "page",
+  "namespace",
+  "ref",
+  "collection",
+  "order",
+  "before",
+  "after",
+  "words",
+  "rows",
+];
 
 export function readPlace(): Place {
   const params = new URLSearchParams(location.search);

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import { useContext } from "preact/hooks";
+import { areSeveral } from "../../reports/collections.js";
 import type { MemoriesReport, MemoryRow } from "../../reports/memories.js";
 import { count, percent, signed } from "../../terminal/text.js";
 import { Exposures, IntervalDot } from "./charts.js";
@@ -10,7 +11,12 @@ const FIRST_ROWS = 25;
 const ORDERS = { worst: "Worst first", best: "Best first", shown: "Most shown", unsure: "Least sure" } as const;
 
 export const COLUMNS: readonly Column<MemoryRow>[] = [
-  { head: "memory", wide: true, cell: (row) => <MemoryLink memory={row} />, csv: ({ id, label }) => label ?? id },
+  {
+    head: "memory",
+    wide: true,
+    cell: (row) => <MemoryLink memory={row} collection={row.collection} />,
+    csv: ({ id, label }) => label ?? id,
+  },
   { head: "utility", number: true, cell: ({ utility }) => signed(utility, 2), csv: ({ utility }) => utility },
   { head: "evidence", number: true, cell: ({ evidence }) => evidence.toFixed(1), csv: ({ evidence }) => evidence },
   { head: "shown", number: true, cell: ({ shown }) => count(shown), csv: ({ shown }) => shown },
@@ -33,6 +39,8 @@ export const COLUMNS: readonly Column<MemoryRow>[] = [
     csv: ({ helpful, harmful }) => `${helpful}/${harmful}`,
   },
 ];
+
+const COLLECTION: Column<MemoryRow> = { head: "collection", cell: ({ collection }) => collection };
 
 export function Memories({ loaded }: { readonly loaded: Loaded<MemoriesReport> }): JSX.Element {
   const { place, go } = useContext(Navigating);
@@ -73,6 +81,7 @@ function Screen({ report, words }: { readonly report: MemoriesReport; readonly w
   const listed = rows.filter(({ id, label }) => `${label ?? ""} ${id}`.toLowerCase().includes(wanted));
   const first = place.rows === undefined ? listed.slice(0, FIRST_ROWS) : listed;
   const part = rows.length < of;
+  const columns = areSeveral(rows) ? COLUMNS.toSpliced(1, 0, COLLECTION) : COLUMNS;
   return (
     <>
       {sample === undefined ? null : (
@@ -101,7 +110,7 @@ function Screen({ report, words }: { readonly report: MemoriesReport; readonly w
             {part ? <code>npx qavr why</code> : null}
           </p>
         ) : (
-          <DataTable name="memories" columns={COLUMNS} rows={first} saved={listed} />
+          <DataTable name="memories" columns={columns} rows={first} saved={listed} />
         )}
         {first.length < listed.length ? (
           <p>

@@ -1,4 +1,5 @@
 import type { JSX } from "preact";
+import { areSeveral } from "../../reports/collections.js";
 import type { CurvePoint } from "../../reports/curve.js";
 import type { StatusReport } from "../../reports/status.js";
 import { count, percent, points, signed, time } from "../../terminal/text.js";
@@ -37,6 +38,7 @@ function Screen(report: StatusReport): JSX.Element {
   const [first = "", ...others] = state.sentence.replace(/^[^:.]+: /, "").split(/(?<=\.) /);
   const rest = others.join(" ");
   const far = Math.max(...[...best, ...worst].map(({ utility }) => Math.abs(utility)));
+  const several = areSeveral([...best, ...worst]);
   const flagged = sources.filter(({ flags }) => flags.length > 0);
   return (
     <>
@@ -93,8 +95,8 @@ function Screen(report: StatusReport): JSX.Element {
         )}
       </section>
       <div class="columns">
-        <Extremes title="Best memories" order="best" memories={best} far={far} />
-        <Extremes title="Worst memories" order="worst" memories={worst} far={far} />
+        <Extremes title="Best memories" order="best" memories={best} far={far} several={several} />
+        <Extremes title="Worst memories" order="worst" memories={worst} far={far} several={several} />
       </div>
       {contexts.length > 1 ? (
         <section class="card">
@@ -195,12 +197,15 @@ function Extremes({
   order,
   memories,
   far,
+  several,
 }: {
   readonly title: string;
   readonly order: string;
   readonly memories: StatusReport["best"];
   /** Greatest distance from 0, which both lists share. */
   readonly far: number;
+  /** True where memories need the names of their collections. */
+  readonly several: boolean;
 }): JSX.Element {
   return (
     <section class="card">
@@ -210,9 +215,12 @@ function Extremes({
       ) : (
         <ol class="extremes">
           {memories.map((memory) => (
-            <li key={memory.id}>
+            <li key={`${memory.collection} ${memory.id}`}>
               <span class={memory.utility >= 0 ? "value good" : "value bad"}>{signed(memory.utility, 2)}</span>
-              <MemoryLink memory={memory} />
+              <span>
+                <MemoryLink memory={memory} collection={memory.collection} />
+                {several ? <span class="dim"> {memory.collection}</span> : null}
+              </span>
               <SignedBar value={memory.utility} far={far} />
             </li>
           ))}

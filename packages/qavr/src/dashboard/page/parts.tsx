@@ -39,12 +39,14 @@ export function Link({
 
 export function MemoryLink({
   memory,
+  collection,
 }: {
   readonly memory: { readonly id: string; readonly label?: string };
+  readonly collection: string;
 }): JSX.Element {
   return (
     <span class="memory">
-      <Link to={{ page: "memory", ref: memory.id }}>{nameOf(memory, 90)}</Link>
+      <Link to={{ page: "memory", ref: memory.id, collection }}>{nameOf(memory, 90)}</Link>
     </span>
   );
 }

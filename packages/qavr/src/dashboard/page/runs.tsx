@@ -1,5 +1,6 @@
 import type { EpisodeView, ExplainedItem, ExposureView } from "@qavr/core";
 import type { JSX } from "preact";
+import { areSeveral } from "../../reports/collections.js";
 import type { RunsReport } from "../../reports/runs.js";
 import type { WhyReport } from "../../reports/why.js";
 import { decimal, signed, time } from "../../terminal/text.js";
@@ -39,7 +40,7 @@ export function Runs({ loaded }: { readonly loaded: Loaded<RunsReport> }): JSX.E
                 {
                   head: "first memory",
                   wide: true,
-                  cell: ({ first }) => (first ? <MemoryLink memory={first} /> : ""),
+                  cell: ({ first }) => (first ? <MemoryLink memory={first} collection={first.collection} /> : ""),
                   csv: ({ first }) => first?.label ?? first?.id ?? "",
                 },
               ]}
@@ -64,6 +65,7 @@ export function Run({ loaded }: { readonly loaded: Loaded<WhyReport> }): JSX.Ele
 
 function Screen({ run }: { readonly run: EpisodeView }): JSX.Element {
   const { episode, state, outcome, votes = [], used, exposures, compacted } = run;
+  const several = areSeveral(exposures);
   return (
     <>
       <section class="card">
@@ -95,7 +97,7 @@ function Screen({ run }: { readonly run: EpisodeView }): JSX.Element {
         {compacted ? <p class="note">Earlier retrievals were compacted away.</p> : null}
       </section>
       {exposures.map((exposure) => (
-        <Exposure key={exposure.at} exposure={exposure} />
+        <Exposure key={exposure.at} exposure={exposure} several={several} />
       ))}
     </>
   );
@@ -113,15 +115,20 @@ function Moved({ rank, hostRank }: ExplainedItem): JSX.Element {
 
 const TERMS = ["similarity", "learned", "bonus", "overlap", "unverified"] as const;
 
-function Exposure({ exposure }: { readonly exposure: ExposureView }): JSX.Element {
-  const { items, notShown, at, learner, gate, heldOut, order } = exposure;
+function Exposure({ exposure, several }: { readonly exposure: ExposureView; readonly several: boolean }): JSX.Element {
+  const { items, notShown, at, learner, gate, heldOut, order, collection } = exposure;
   const scores = [...items, ...notShown].flatMap(({ similarity, score }) => [similarity, score]);
   const [low, high] = [Math.min(0, ...scores), Math.max(0, ...scores)];
   const terms = TERMS.filter((term) => items.some((item) => item[term] !== 0));
   const columns: Column<ExplainedItem>[] = [
     { head: "place", number: true, cell: ({ rank }) => rank },
     { head: "without learning", number: true, cell: Moved, csv: ({ hostRank }) => hostRank },
-    { head: "memory", wide: true, cell: (item) => <MemoryLink memory={item} />, csv: ({ id, label }) => label ?? id },
+    {
+      head: "memory",
+      wide: true,
+      cell: (item) => <MemoryLink memory={item} collection={collection} />,
+      csv: ({ id, label }) => label ?? id,
+    },
     ...terms.map(
       (term): Column<ExplainedItem> => ({
         head: term,
@@ -139,7 +146,9 @@ function Exposure({ exposure }: { readonly exposure: ExposureView }): JSX.Elemen
   ];
   return (
     <section class="card">
-      <h2>{time(at)} UTC</h2>
+      <h2>
+        {time(at)} UTC{several ? `, collection ${collection}` : ""}
+      </h2>
       <p class="dim">
         {heldOut ? "Held out: the host's order stands" : order === "learned" ? "Learned order" : "The host's order"},{" "}
         {learner}, gate {gate.toFixed(2)}.
@@ -160,7 +169,7 @@ function Exposure({ exposure }: { readonly exposure: ExposureView }): JSX.Elemen
               {
                 head: "memory",
                 wide: true,
-                cell: (item) => <MemoryLink memory={item} />,
+                cell: (item) => <MemoryLink memory={item} collection={collection} />,
                 csv: ({ id, label }) => label ?? id,
               },
               { head: "similarity", number: true, cell: ({ similarity }) => decimal(similarity) },
