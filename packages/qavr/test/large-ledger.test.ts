@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { memoryStore, type Store } from "@qavr/core";
+import { createEngine, memoryStore, type Store } from "@qavr/core";
 import { sqliteStore } from "@qavr/sqlite";
 import { expect, it } from "vitest";
 import { type Api, createApi } from "../src/dashboard/api.js";
@@ -48,6 +48,23 @@ function counted(store: Store): { readonly store: Store; take(): { states: numbe
     },
   };
 }
+
+it("counts the outcomes of a long ledger that came much later than its runs", async () => {
+  const store = memoryStore();
+  const engine = createEngine({ store });
+  const runs = await Promise.all(
+    Array.from({ length: 3_500 }, async () => {
+      const { episode } = await engine.rank({ candidates: [{ id: "a", similarity: 1 }], topK: 1 });
+      await engine.end(episode);
+      return episode;
+    }),
+  );
+  await Promise.all(runs.map((run) => engine.report(run, { reward: true, tier: "user" })));
+  expect(await ask(createApi(store, "memory"), "status")).toMatchObject({
+    curve: { sampled: true },
+    runs: { recorded: 3_500, coverage: 1 },
+  });
+});
 
 const MEMORIES = 8_000;
 /** More than 10,000 entries: shorter ledgers are compared with their digests. */

@@ -23,7 +23,7 @@ export interface StatusReport {
     readonly abandoned: number;
     /** Runs whose outcome has taught something. */
     readonly taught: number;
-    /** Share in [0, 1] of the runs that were read which have a reward; absent without runs. */
+    /** Share in [0, 1] of the runs that have a reward, of a long ledger that have taught; absent without runs. */
     readonly coverage?: number;
   };
   readonly outcomes: NamespaceStatus["outcomes"];
@@ -72,7 +72,8 @@ export async function statusReport(ledger: Ledger, progress?: Progress): Promise
       suspended: episodes.suspended,
       abandoned: episodes.abandoned,
       taught,
-      ...(runs > 0 ? { coverage: rewarded / runs } : {}),
+      // A sample has the outcomes that came soon.
+      ...(runs > 0 ? { coverage: sampled ? taught / (episodes.recorded - episodes.suspended) : rewarded / runs } : {}),
     },
     outcomes,
     ...(lift ? { lift } : {}),
