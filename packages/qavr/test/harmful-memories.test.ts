@@ -62,11 +62,13 @@ describe("harmful memories", () => {
   it("are those that votes call harmful, but not after three votes", async () => {
     const voted = (times: number) => async (engine: Engine) => {
       for (let vote = 0; vote < times; vote++) {
-        const { episode } = await engine.rank({ candidates: [{ id: "wrong", similarity: 1 }], topK: 1 });
-        await engine.end(episode, { harmful: ["wrong"] });
+        const { episode } = await engine.rank({ candidates: [{ id: "it's wrong", similarity: 1 }], topK: 1 });
+        await engine.end(episode, { harmful: ["it's wrong"] });
       }
     };
     expect((await examined(1, undefined, voted(3)))?.finding ?? "").not.toContain("wrong");
-    expect((await examined(1, undefined, voted(5)))?.finding).toContain("wrong: 5 of 5 votes call it harmful");
+    const found = await examined(1, undefined, voted(5));
+    expect(found?.finding).toContain("it's wrong: 5 of 5 votes call it harmful");
+    expect(found?.fix).toContain("npx qavr why 'it'\\''s wrong'.");
   });
 });

@@ -1,5 +1,5 @@
 import type { HistoryEvent, MemoryView } from "@qavr/core";
-import { nameOf } from "../terminal/text.js";
+import { nameOf, quoted } from "../terminal/text.js";
 import type { Finding } from "./finding.js";
 import { wilson } from "./interval.js";
 import { rewardsIn } from "./judged-runs.js";
@@ -64,7 +64,7 @@ export function harmfulMemories({
   return {
     id: "harmful-memories",
     finding: `Runs go worse with these memories: ${said}${more}.`,
-    fix: `Read npx qavr why ${first}. Correct the memory, or take it out of your store and forget it: forget() of @qavr/core/maintenance.`,
+    fix: `Read npx qavr why ${quoted(first)}. Correct the memory, or take it out of your store and forget it: forget() of @qavr/core/maintenance.`,
   };
 }
 
