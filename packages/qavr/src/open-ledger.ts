@@ -149,7 +149,11 @@ function withoutPassword(location: string): string {
 function edited(location: string, change: (url: URL) => void): string {
   const hosts = /^[^:]+:\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(location)?.[1] ?? "";
   const one = hosts.includes(",") ? "several.servers" : hosts;
-  const url = new URL(location.replace(hosts, one));
+  const url = URL.parse(location.replace(hosts, one));
+  if (!url) {
+    const message = "The URL of the store cannot be read. Write / ? # and % of its password as %2F %3F %23 and %25.";
+    throw new CommandError("USAGE", message);
+  }
   change(url);
   return url.href.replace(one, hosts);
 }

@@ -32,7 +32,9 @@ export async function runProgram(args: readonly string[], streams: Streams): Pro
     if (!(error instanceof CommanderError)) throw error;
     // Help that was asked for is no failure; commander has printed its message already.
     if (error.exitCode === 0) return EXIT.ok;
-    if (args.includes("--json")) printError(commandOf(args), "USAGE", error.message.replace(/^error: /, ""), streams);
+    const isHelp = error.code === "commander.help";
+    const message = isHelp ? "Name a command: npx qavr --help lists them." : error.message.replace(/^error: /, "");
+    if (args.includes("--json")) printError(commandOf(args), "USAGE", message, streams);
     return EXIT.usage;
   }
 }

@@ -136,6 +136,7 @@ describe("bad input", () => {
     ["an empty path", ["status", "-s", ""], 2, "USAGE"],
     ["a missing ledger for a command that writes", ["ledger", "repair", "-s", newPath()], 6, "STORE_UNAVAILABLE"],
     ["a URL of another database", ["status", "-s", "mysql://localhost/app"], 2, "INVALID_ARGUMENT"],
+    ["a password with a slash", ["status", "-s", "postgres://user:a/b@localhost/app"], 2, "USAGE"],
     ["a server that is not there", ["status", "-s", "postgres://localhost:1/app"], 6, "STORE_UNAVAILABLE"],
     ["neither --dry-run nor --yes", ["revoke", "--source", "x"], 2, "USAGE"],
     ["a compaction without --yes", ["ledger", "compact"], 2, "USAGE"],
@@ -154,6 +155,7 @@ describe("bad input", () => {
     ["ledger restore backup.db", "ledger restore", "missing required argument 'file'"],
     ["ledger nope", "ledger", "unknown command 'nope'\n(Did you mean move?)"],
     ["--nope", "", "unknown option '--nope'"],
+    ["help nope", "help", "Name a command: npx qavr --help lists them."],
   ])("%s has its command and its message in the JSON", async (line, command, message) => {
     const { exitCode, stdout } = await qavr(...line.split(" "), "--json");
     expect(exitCode).toBe(2);
