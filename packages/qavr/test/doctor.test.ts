@@ -1,7 +1,7 @@
 import { copyFileSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { FakeEmbeddings } from "@langchain/core/utils/testing";
-import type { Learner, LogFields } from "@qavr/core";
+import { type Learner, type LogFields, oar } from "@qavr/core";
 import { score10 } from "@qavr/learners";
 import { sqliteStore } from "@qavr/sqlite";
 import { describe, expect, it } from "vitest";
@@ -173,6 +173,21 @@ describe("qavr doctor", () => {
     expect(stdout).toContain("fix: npx qavr ledger repair");
     expect(await qavr("ledger", "repair", "-s", path)).toMatchObject({ exitCode: 0 });
     expect(idsOf(await examined(path))).not.toContain("store-corrupt");
+  });
+
+  it("looks at the loop where a learner of the application wrote the states, which cannot be read", async () => {
+    const learner = { ...oar(), id: "mine@1" };
+    const path = await ledgerFile({ runs: 60 }, { learner });
+    expect(await examined(path)).toMatchObject({ findings: [], runs: 60, entries: 120 });
+    const { stdout } = await qavr("ledger", "verify", "-s", path);
+    expect(stdout).toMatch(/^Not all of the ledger can be checked here: 120 entries of 1 namespace read, 0 damages/);
+    const engine = appEngine(sqliteStore(path), { learner, createId: () => crypto.randomUUID() });
+    for (let run = 0; run < 600; run++) {
+      const { episode } = await engine.rank({ candidates: [{ id: "a", similarity: 1 }], topK: 1 });
+      await engine.end(episode);
+    }
+    await engine.close();
+    expect(idsOf(await examined(path))).toContain("outcomes-missing");
   });
 
   it("says what to do where there is no ledger yet, with exit code 6", async () => {

@@ -19,7 +19,9 @@ export function textOf({
   unchecked,
   digest,
 }: VerifyReport): string {
-  const whole = ok ? "The ledger is whole" : "The ledger is not whole";
+  const found =
+    damaged + differing.length > 0 ? "The ledger is not whole" : "Not all of the ledger can be checked here";
+  const whole = ok ? "The ledger is whole" : found;
   return [
     `${whole}: ${plural(entries, "entry", "entries")} of ${plural(namespaces, "namespace")} read, ${plural(damaged, "damage")}.`,
     ...damage.map(
