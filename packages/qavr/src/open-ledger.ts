@@ -165,7 +165,7 @@ async function chosen(store: Store, namespaces: readonly string[], named: string
     throw new CommandError("NOT_FOUND", `The namespace ${named} has no entries in this ledger. ${known}`);
   }
   if (namespaces.includes("default")) return "default";
-  const heads = await Promise.all(namespaces.slice(0, 100).map((name) => store.head(name)));
+  const heads = await Promise.all(namespaces.map((name) => store.head(name)));
   return namespaces[heads.indexOf(Math.max(...heads))] ?? "default";
 }
 

@@ -1,6 +1,8 @@
+import { memoryStore } from "@qavr/core";
 import { sqliteStore } from "@qavr/sqlite";
 import { describe, expect, it } from "vitest";
-import { appEngine, newPath } from "./support/ledgers.js";
+import { ledgerIn } from "../src/open-ledger.js";
+import { appEngine, newPath, runApp } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
 
 describe("a ledger with several collections", () => {
@@ -38,4 +40,13 @@ describe("a ledger with several collections", () => {
     expect(await dataOf("why", "a", "-s", path)).toMatchObject({ memory: { shown: 2 }, appearances: { length: 2 } });
     expect((await qavr("why", "a", "-c", "none", "-s", path)).exitCode).toBe(4);
   });
+});
+
+it("of many namespaces opens the one with the most entries", async () => {
+  const store = memoryStore();
+  const engine = appEngine(store);
+  for (let tenant = 100; tenant < 250; tenant++) {
+    await runApp(engine, { runs: tenant === 240 ? 2 : 1, namespace: `tenant-${tenant}` });
+  }
+  expect((await ledgerIn(store, "memory", undefined, { partial: true })).namespace).toBe("tenant-240");
 });
