@@ -76,6 +76,7 @@ describe("qavr ledger", () => {
         ({ id, utility }) => [id, utility],
       );
     expect(await utilities(path)).toEqual(await utilities(ledger));
+    expect(await dataOf("why", "d3", "-s", path)).toMatchObject({ memory: { id: "d3", shown: 0 } });
     for (const store of [path, newPath()]) {
       expect(await dataOf("ledger", "import", file, "-s", store, "-n", "new")).toMatchObject({ namespace: "new" });
     }

@@ -101,7 +101,7 @@ export async function memoryReport(
   const id = found[0]?.id ?? reference;
   for (const collection of found[0] ? [found[0].collection] : collections) {
     const [memory] = (await engine.memories({ namespace, collection, ids: [id] })).memories;
-    if (!memory || (memory.shown === 0 && found.length === 0)) continue;
+    if (!memory || (!isKnown(memory) && found.length === 0)) continue;
     const appearances = found
       .filter((one) => one.id === id && one.collection === collection)
       .slice(0, MOST_APPEARANCES)
@@ -110,6 +110,11 @@ export async function memoryReport(
     return { kind: "memory", namespace, memory: rowOf(memory, collection), appearances, history };
   }
   return memoryListedAs(reference, ledger, collections);
+}
+
+/** False for an id that no run and no import has named. */
+function isKnown({ shown, evidence }: MemoryView): boolean {
+  return shown > 0 || evidence > 0;
 }
 
 /** A memory by its label, or by its label or id cut as lists cut them. It may have been shown long ago: all memories are read. */
@@ -123,7 +128,7 @@ async function memoryListedAs(
     let after: string | undefined;
     do {
       const page = await engine.memories({ namespace, collection, after, limit: PAGE });
-      const known = page.memories.find((one) => one.shown > 0 && (one.label === name || nameOf(one) === name));
+      const known = page.memories.find((one) => isKnown(one) && (one.label === name || nameOf(one) === name));
       if (known) return memoryReport(ledger, known.id, collection);
       after = page.next;
     } while (after !== undefined);
