@@ -1,4 +1,5 @@
 import { createEngine, type Engine, memoryStore } from "@qavr/core";
+import { forget } from "@qavr/core/maintenance";
 import { describe, expect, it } from "vitest";
 import type { Finding } from "../src/reports/finding.js";
 import { harmfulMemories } from "../src/reports/harmful-memories.js";
@@ -23,7 +24,7 @@ function uniform(seed: number): () => number {
 async function examined(
   seed: number,
   bad?: string,
-  more?: (engine: Engine) => Promise<void>,
+  more?: (engine: Engine) => Promise<unknown>,
 ): Promise<Finding | undefined> {
   const random = uniform(seed);
   let ids = 0;
@@ -57,6 +58,14 @@ describe("harmful memories", () => {
   it("are not those that were unlucky, or that hard requests find: in at most one world of twenty", async () => {
     const found = await Promise.all(SEEDS.map((seed) => examined(seed)));
     expect(found.filter((finding) => finding !== undefined).length).toBeLessThanOrEqual(SEEDS.length / 20);
+  });
+
+  it("are not those that were forgotten since, as the advice says", async () => {
+    const forgets = (engine: Engine) => forget(engine, { namespace: "default", collection: "default", ids: ["m3"] });
+    for (const seed of SEEDS.slice(0, 4)) {
+      expect((await examined(seed, "m3"))?.finding).toContain("m3:");
+      expect((await examined(seed, "m3", forgets))?.finding ?? "").not.toContain("m3:");
+    }
   });
 
   it("are those that votes call harmful, but not after three votes", async () => {

@@ -68,15 +68,21 @@ export function harmfulMemories({
   };
 }
 
-/** The memories of the judged runs, each beside its companions. */
+/** The memories of the judged runs, each beside its companions. Runs before a memory was forgotten are not its own. */
 function suspectsIn(events: readonly HistoryEvent[]): readonly Suspect[] {
   const rewards = rewardsIn(events);
+  const forgotten = new Map<string, number>(
+    events.flatMap((event) =>
+      event.type === "forget" ? event.ids.map((id) => [`${event.collection}\n${id}`, event.seq] as const) : [],
+    ),
+  );
   const runs = events.flatMap((event) => {
     const reward = event.type === "exposure" ? rewards.get(event.episode)?.reward : undefined;
     if (event.type !== "exposure" || reward === undefined) return [];
     return event.exposures
       .filter(({ credited }) => credited)
       .map(({ collection, items }) => ({
+        seq: event.seq,
         reward,
         items: items.map((item) => ({ ...item, key: `${collection}\n${item.id}` })),
       }));
@@ -90,8 +96,9 @@ function suspectsIn(events: readonly HistoryEvent[]): readonly Suspect[] {
     }
   }
   const suspects = new Map<string, Suspect>();
-  for (const { reward, items } of runs) {
+  for (const { seq, reward, items } of runs) {
     for (const { key, id, label, utility } of items) {
+      if (seq < (forgotten.get(key) ?? 0)) continue;
       const beside = items
         .filter((item) => item.key !== key)
         .map((item) => known.get(item.key) as { runs: number; successes: number });
