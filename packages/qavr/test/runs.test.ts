@@ -1,13 +1,26 @@
+import { forget } from "@qavr/core/maintenance";
 import { sqliteStore } from "@qavr/sqlite";
 import { beforeAll, describe, expect, it } from "vitest";
 import { ledgerIn } from "../src/open-ledger.js";
 import { runsReport } from "../src/reports/runs.js";
+import { memoryReport } from "../src/reports/why.js";
 import { appEngine, ledgerFile, ledgerInMemory, newPath, runApp } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
 
 let ledger: string;
 beforeAll(async () => {
   ledger = await ledgerFile({ runs: 120 });
+});
+
+describe("qavr why", () => {
+  it("begins the history of a memory anew where it was forgotten", async () => {
+    const { engine, store } = await ledgerInMemory({ runs: 60 });
+    await forget(engine, { namespace: "default", collection: "default", ids: ["d0"] });
+    await runApp(engine, { runs: 30 });
+    const report = await memoryReport(await ledgerIn(store, "memory", undefined, { partial: true }), "d0");
+    const { successes, failures } = report?.memory ?? { successes: 0, failures: 0 };
+    expect(report?.history.at(-1)).toMatchObject({ runs: successes + failures });
+  });
 });
 
 describe("qavr runs", () => {

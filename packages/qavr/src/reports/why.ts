@@ -150,8 +150,12 @@ async function placeAt({ store, namespace }: Ledger, time: number): Promise<numb
   return low;
 }
 
-/** A memory's successes after each of its runs in these events. Earlier runs are in its counts. */
-function historyOf(memory: MemoryView, collection: string, events: readonly HistoryEvent[]): readonly HistoryPoint[] {
+/** A memory's successes after each of its runs in these events, since it was forgotten last. Earlier runs are in its counts. */
+function historyOf(memory: MemoryView, collection: string, all: readonly HistoryEvent[]): readonly HistoryPoint[] {
+  const forgotten = all.findLastIndex(
+    (event) => event.type === "forget" && event.collection === collection && event.ids.includes(memory.id),
+  );
+  const events = all.slice(forgotten + 1);
   const showed = new Set(
     events.flatMap((event) =>
       event.type === "exposure" &&
