@@ -190,6 +190,41 @@ describe("qavr doctor", () => {
     expect(idsOf(await examined(path))).toContain("outcomes-missing");
   });
 
+  it("is silent about defects that were mended, once their runs are no longer among the latest", async () => {
+    const path = newPath();
+    let now = START;
+    const engine = appEngine(sqliteStore(path), { clock: () => (now += 1_000), episodeTtl: 60_000 });
+    for (let run = 0; run < 1_600; run++) {
+      const isWrong = run < 500;
+      const context = isWrong ? `run-${run}` : "deploy";
+      const candidates = ["a", "b", "c"].map((id, i) => ({ id, similarity: 0.9 - i / 10 }));
+      const { episode } = await engine.rank({ context, candidates, topK: 2 });
+      if (!isWrong || run % 2 === 0) await engine.end(episode, { reward: run % 3 > 0, tier: "verified" });
+      if (run === 499) {
+        now += 60_000;
+        await engine.end((await engine.rank({ candidates, topK: 2 })).episode);
+        expect(idsOf(await examined(path))).toEqual(expect.arrayContaining(["contexts-split", "abandoned-runs"]));
+      }
+    }
+    await engine.close();
+    expect(idsOf(await examined(path)).filter((id) => /split|abandoned/.test(id))).toEqual([]);
+    expect(await dataOf("status", "-s", path)).toMatchObject({ state: { level: "learning" } });
+  });
+
+  it("is silent about sources that disagree once one of them is revoked", async () => {
+    const path = await ledgerFile({ runs: 60 });
+    const engine = appEngine(sqliteStore(path), { createId: () => crypto.randomUUID() });
+    for (const { episode } of (await engine.history({ limit: 200 })).events.filter(
+      (event) => event.type === "exposure",
+    )) {
+      await engine.report(episode, { reward: false, tier: "user", source: "thumbs" });
+    }
+    await engine.close();
+    expect(idsOf(await examined(path))).toContain("sources-disagree");
+    await qavr("revoke", "--source", "thumbs", "--yes", "-s", path);
+    expect(idsOf(await examined(path))).not.toContain("sources-disagree");
+  });
+
   it("says what to do where there is no ledger yet, with exit code 6", async () => {
     const { exitCode, stdout } = await qavr("doctor", "-s", newPath());
     expect(exitCode).toBe(6);

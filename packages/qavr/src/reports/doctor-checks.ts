@@ -3,7 +3,7 @@ import { unreachableScores } from "@qavr/learners";
 import { percent } from "../terminal/text.js";
 import type { Finding } from "./finding.js";
 import { harmfulMemories } from "./harmful-memories.js";
-import { runsIn } from "./judged-runs.js";
+import { outcomesIn, runsIn } from "./judged-runs.js";
 import { LEAST_RUNS } from "./learning-state.js";
 
 /** Facts that the checks look at. */
@@ -22,6 +22,8 @@ export interface Facts {
 type Check = (facts: Facts) => Finding | undefined;
 
 const LEAST_REPORTED_TWICE = 10;
+/** Kinds of task that an application may have. */
+const MOST_CONTEXTS = 32;
 /** Runs that a context, a namespace or a memory should have. */
 const LEAST_RUNS_EACH = 3;
 /** Retrievals that found a memory after which its absence is no accident. */
@@ -68,13 +70,16 @@ function neverShown({ events, memories }: Facts): Finding | undefined {
   };
 }
 
-function contextsSplit({ status: { contexts, otherContexts } }: Facts): Finding | undefined {
-  if (!otherContexts || otherContexts.episodes === 0) return undefined;
-  const runs = contexts.reduce((sum, { episodes }) => sum + episodes, 0);
-  if (runs >= contexts.length * LEAST_RUNS_EACH) return undefined;
+function contextsSplit({ events }: Facts): Finding | undefined {
+  const named = events.flatMap((event) =>
+    event.type === "exposure" && event.exposures.some(({ context }) => context !== "default") ? [event] : [],
+  );
+  const contexts = new Set(exposuresIn(named).map(({ context }) => context)).size;
+  const runs = new Set(named.map(({ episode }) => episode)).size;
+  if (contexts <= MOST_CONTEXTS || runs >= contexts * LEAST_RUNS_EACH) return undefined;
   return {
     id: "contexts-split",
-    finding: `The first ${contexts.length} contexts have ${runs} runs together, and ${otherContexts.episodes} runs name further ones: evidence of one counts in the others in part.`,
+    finding: `The latest ${runs} runs name ${contexts} contexts: evidence of one counts in the others in part.`,
     fix: "Name a kind of task as context, of which there are few, and no run, user or question.",
   };
 }
@@ -126,21 +131,23 @@ function unreachableFloor({ status: { learner, episodes } }: Facts): Finding | u
   };
 }
 
-function abandonedRuns({ status: { episodes } }: Facts): Finding | undefined {
-  if (episodes.recorded < LEAST_RUNS || episodes.abandoned < episodes.recorded * MOST_ABANDONED) return undefined;
+function abandonedRuns({ events }: Facts): Finding | undefined {
+  const states = new Map(events.flatMap((event) => (event.type === "exposure" ? [[event.episode, event.state]] : [])));
+  const abandoned = [...states.values()].filter((state) => state === "abandoned").length;
+  if (states.size < LEAST_RUNS || abandoned < states.size * MOST_ABANDONED) return undefined;
   return {
     id: "abandoned-runs",
-    finding: `${episodes.abandoned} of ${episodes.recorded} runs (${percent(episodes.abandoned / episodes.recorded)}) never ended.`,
+    finding: `${abandoned} of the latest ${states.size} runs (${percent(abandoned / states.size)}) never ended.`,
     fix: "Track the runnable that retrieves, read streams to their end, and close the memory before the process exits.",
   };
 }
 
 function sourcesDisagree({ events }: Facts): Finding | undefined {
   const bySource = new Map<string, Map<string, number>>();
-  for (const event of events) {
-    if (event.type !== "outcome" || event.reward === null || event.tier === "completed") continue;
-    const reports = bySource.get(event.episode) ?? new Map<string, number>();
-    bySource.set(event.episode, reports.set(event.source, event.reward));
+  for (const { episode, source, tier, reward } of outcomesIn(events)) {
+    if (tier === "completed") continue;
+    const reports = bySource.get(episode) ?? new Map<string, number>();
+    bySource.set(episode, reports.set(source, reward));
   }
   const several = [...bySource.values()].filter((reports) => reports.size > 1).map((reports) => [...reports.values()]);
   const against = several.filter(

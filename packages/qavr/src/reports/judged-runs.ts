@@ -116,12 +116,13 @@ function withoutCandidates(event: HistoryEvent): HistoryEvent {
   return { ...event, exposures: event.exposures.map((exposure) => ({ ...exposure, items: [], notShown: [] })) };
 }
 
-/** The counting reward of each run in some events, in the order of the runs' first outcomes. Events are in order. */
-export function rewardsIn(events: readonly HistoryEvent[]): ReadonlyMap<string, Omit<JudgedRun, "heldOut">> {
+/** The outcomes with a reward in some events, without those that were revoked. Events are in order. */
+export function outcomesIn(
+  events: readonly HistoryEvent[],
+): readonly (Omit<JudgedRun, "heldOut"> & Pick<Reporter, "source">)[] {
   const revocations = events.flatMap((event) => (event.type === "revoke" ? [event] : []));
-  const best = new Map<string, Omit<JudgedRun, "heldOut">>();
-  for (const event of events) {
-    if (event.type !== "outcome" || event.reward === null) continue;
+  return events.flatMap((event) => {
+    if (event.type !== "outcome" || event.reward === null) return [];
     const { seq, at, episode, reward, tier, source } = event;
     const revoked = revocations.some(
       (revocation) =>
@@ -132,7 +133,14 @@ export function rewardsIn(events: readonly HistoryEvent[]): ReadonlyMap<string, 
         seq >= revocation.fromSeq &&
         seq <= revocation.toSeq,
     );
-    if (revoked) continue;
+    return revoked ? [] : [{ episode, at, reward, tier, source }];
+  });
+}
+
+/** The counting reward of each run in some events, in the order of the runs' first outcomes. Events are in order. */
+export function rewardsIn(events: readonly HistoryEvent[]): ReadonlyMap<string, Omit<JudgedRun, "heldOut">> {
+  const best = new Map<string, Omit<JudgedRun, "heldOut">>();
+  for (const { at, episode, reward, tier } of outcomesIn(events)) {
     const known = best.get(episode);
     if (known && OUTCOME_TIERS.indexOf(known.tier) < OUTCOME_TIERS.indexOf(tier)) continue;
     best.set(episode, { episode, at: known?.at ?? at, reward, tier });

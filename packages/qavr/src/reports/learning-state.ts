@@ -16,12 +16,12 @@ export interface LearningState {
 
 /** Runs below which a share says nothing: most checks need as many. */
 export const LEAST_RUNS = 50;
-/** Runs that must have taught before learning counts as warm, where no context is named. */
+/** Runs that must have taught before learning counts as warm, where no context is named or too many are. */
 const WARM_RUNS = 100;
 
 /** Is it learning, does it help, how sure is that? */
 export function stateOf(status: NamespaceStatus): LearningState {
-  const { episodes, taught, contexts, lift, memoryLift } = status;
+  const { episodes, taught, contexts, otherContexts, lift, memoryLift } = status;
   const lifts = `${idleSentence(status)}${liftSentence(lift)}${memorySentence(memoryLift)}`;
   if (episodes.recorded === 0) return { level: "empty", sentence: "No run is recorded yet." };
   if (taught === 0) {
@@ -31,9 +31,11 @@ export function stateOf(status: NamespaceStatus): LearningState {
   const measured = lift?.lift;
   const harming = typeof measured === "object" && measured.high < 0;
   const warm = contexts.filter(({ state }) => state === "warm").length;
-  const several = contexts.length > 1 ? `, ${warm} of ${contexts.length} contexts warm` : "";
+  const first = otherContexts ? "the first " : "";
+  const several = contexts.length > 1 ? `, ${warm} of ${first}${contexts.length} contexts warm` : "";
   const have = `${plural(taught, "run")} ${taught === 1 ? "has" : "have"} taught`;
-  const cold = contexts.length > 0 ? warm === 0 : taught < WARM_RUNS;
+  // The others, which are not counted apart, may be the warm ones.
+  const cold = contexts.length > 0 && !otherContexts ? warm === 0 : taught < WARM_RUNS;
   if (cold && !harming) {
     const sentence = `Cold: ${have} so far${several}. Rankings stay near the host's order. ${lifts}`;
     return { level: "cold", sentence };
