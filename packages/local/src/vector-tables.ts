@@ -30,7 +30,7 @@ export interface StoredVector {
 export interface VectorTables {
   /** The current space; undefined while there are no vectors. */
   space(): number | undefined;
-  /** The newest other space with vectors, which somebody has begun to make; undefined without one. */
+  /** The newest space with vectors that is not the current one: a change of model that has not ended. Undefined without one. */
   begun(): number | undefined;
   addSpace(current: boolean): number;
   /** Makes a space the current one. */

@@ -175,7 +175,7 @@ export async function learnerOf(store: Store, namespace: string): Promise<Learne
   const engine = engineOn(store, { ...oar(), id: "none@0" });
   const { learner } = await engine.status({ namespace }).catch(async (error: unknown) => {
     if (!QavrError.isInstance(error, "STORE_CORRUPT") && !QavrError.isInstance(error, "INVALID_STATE")) throw error;
-    // Where states are damaged, the latest entries tell.
+    // Damaged states do not name it; the latest entries do.
     const after = Math.max(0, (await store.head(namespace)) - TAIL);
     const { events } = await engine.history({ namespace, after, limit: TAIL });
     return { learner: events.flatMap(learnersIn).at(-1) };

@@ -42,7 +42,8 @@ export interface MemoriesRequest {
 
 type Collections = Awaited<ReturnType<typeof collectionsOf>>;
 
-const PAGE = 1_000;
+/** Memories that are read at once. */
+export const PAGE = 1_000;
 
 /**
  * The memories of a namespace in one order. Those without evidence are in the orders `shown` and `unsure` alone.

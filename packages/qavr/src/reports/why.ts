@@ -5,7 +5,7 @@ import { nameOf } from "../terminal/text.js";
 import { collectionNamed, collectionsOf } from "./collections.js";
 import { type Share, wilson } from "./interval.js";
 import { rewardsIn } from "./judged-runs.js";
-import { type MemoryRow, rowOf } from "./memories.js";
+import { type MemoryRow, PAGE, rowOf } from "./memories.js";
 
 /** A memory as one retrieval found it. */
 export interface Appearance {
@@ -51,8 +51,6 @@ const LOOKED_AT = 1_000;
 /** Of those, after the last retrieval: an exposure is recorded when its run ends, and an outcome may come later. */
 const LATER = 200;
 const MOST_APPEARANCES = 10;
-/** Memories that are read at once. */
-const PAGE = 1_000;
 
 type MemoryReport = Extract<WhyReport, { readonly kind: "memory" }>;
 
