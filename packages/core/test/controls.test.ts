@@ -93,7 +93,7 @@ describe("control runs", () => {
   it("are recorded with their share and the advantage, and replayed alike", async () => {
     const store = memoryStore();
     const { engine } = testEngine({ store });
-    await live(engine, 500, bothHelp);
+    await live(engine, 800, bothHelp);
     const drawn = await drawnIn(store);
     expect(drawn.length).toBeGreaterThan(50);
     for (const { share, advantage } of drawn) {

@@ -178,6 +178,52 @@ describe("the default learner over 25 memories in one order, where a fifth of th
   });
 });
 
+describe("the default learner over six memories, one shown, for four kinds of request", () => {
+  const memories = Array.from({ length: 6 }, (_, i) => i);
+  const kinds = [0, 1, 2, 3];
+
+  /**
+   * Share of the way from the mean memory to the best one that the last 500 of 3,000 runs lack, when all rates of success are drawn
+   * again in the middle.
+   */
+  async function lost(seed: number, similarityOf: (memory: number, noise: number) => number): Promise<number> {
+    const random = seededRandom(seed);
+    const { engine } = testEngine({ prefix: `${seed}` });
+    const directions = kinds.map(() => Array.from({ length: 64 }, () => (random.next() - 0.5) / 2.3));
+    let [best, mean, got] = [0, 0, 0];
+    for (const half of [0, 1]) {
+      const rates = kinds.map(() => memories.map(() => 0.15 + 0.75 * random.next()));
+      for (let run = 0; run < 1_500; run++) {
+        const kind = Math.floor(random.next() * kinds.length);
+        const chances = rates[kind] as number[];
+        const vector = (directions[kind] as number[]).map((value) => value + 0.2 * (random.next() - 0.5));
+        const candidates = memories
+          .map((i) => ({ id: `${i}`, similarity: similarityOf(i, random.next()) }))
+          .sort((a, b) => b.similarity - a.similarity);
+        const { episode, items } = await engine.rank({ candidates, topK: 1, vector });
+        const chance = chances[Number(items[0]?.id)] as number;
+        if (half === 1 && run >= 1_000) {
+          best += Math.max(...chances);
+          mean += chances.reduce((sum, value) => sum + value / chances.length, 0);
+          got += chance;
+        }
+        await engine.end(episode, { reward: random.next() < chance });
+      }
+    }
+    return (best - got) / (best - mean);
+  }
+
+  it.each([
+    { host: "in one order", similarityOf: (i: number) => 0.67 - 0.068 * i },
+    { host: "of equal similarity", similarityOf: () => 0.5 },
+    { host: "in an order by chance", similarityOf: (_: number, noise: number) => noise },
+  ])("finds what helps anew after all of them changed, $host", async ({ similarityOf }) => {
+    let sum = 0;
+    for (const seed of COIN_SEEDS) sum += await lost(seed, similarityOf);
+    expect(sum / COIN_SEEDS.length).toBeLessThan(0.4);
+  });
+});
+
 describe("the default learner in a world with nothing to learn", () => {
   it("loses at most 0.04 when outcomes are coin tosses", async () => {
     const [loss] = await gains([1_000], { flipped: 0.5 }, COIN_SEEDS);

@@ -6,12 +6,12 @@ export function baselineVariance({ lessons }: OarShared): number {
   return Math.max(OAR.baselineFloor, OAR.baselineVariance / (1 + OAR.baselineSettling * lessons));
 }
 
-/** Remaining prior variance of a memory's vector: `k = 1.3 / (1 + 0.2 I)`, I its information. */
+/** Remaining prior variance of a memory's vector: `k = max(0.5, 1.3 / (1 + 0.2 I))`, I its information. */
 export function vectorVariance(information: number): number {
-  return OAR.memoryVariance / (1 + OAR.settling * information);
+  return Math.max(OAR.vectorFloor, OAR.memoryVariance / (1 + OAR.settling * information));
 }
 
-/** Remaining prior variance of a memory's reputation: `κ = max(0.02, 1 / (1 / 0.07 + 0.5 I))`, I its information. */
+/** Remaining prior variance of a memory's reputation: `κ = max(0.05, 1 / (1 / 0.07 + 0.5 I))`, I its information. */
 export function reputationVariance(information: number): number {
   return Math.max(OAR.reputationFloor, 1 / (1 / OAR.reputationVariance + OAR.reputationSettling * information));
 }

@@ -173,8 +173,8 @@ class Reference implements ReferenceModel {
     const g = parts.map(({ w }, i) =>
       reward > P ? w : w * (0.5 + (0.5 * (suspicion[i] as number) * total) / suspected),
     );
-    const k = parts.map(({ id }) => 1.3 / (1 + 0.2 * this.#of(id).info));
-    const kappa = parts.map(({ id }) => Math.max(0.02, 1 / (1 / 0.07 + 0.5 * this.#of(id).info)));
+    const k = parts.map(({ id }) => Math.max(0.5, 1.3 / (1 + 0.2 * this.#of(id).info)));
+    const kappa = parts.map(({ id }) => Math.max(0.05, 1 / (1 / 0.07 + 0.5 * this.#of(id).info)));
     const kb = Math.max(0.15, 1.5 / (1 + this.#runs / 100));
     const K = parts.reduce(
       (sum, _, i) => sum + ((k[i] as number) + (kappa[i] as number)) * (g[i] as number) ** 2,

@@ -23,11 +23,13 @@ export const baselineFloor = 0.15;
 export const reputationVariance = 0.07;
 /** Share of the information by which a reputation's variance falls, and the least variance: it settles but never freezes. */
 export const reputationSettling = 0.5;
-export const reputationFloor = 0.02;
+export const reputationFloor = 0.05;
 /** Prior variance of a memory's vector. Range 0.5..4: more learns faster and affects other kinds of request more. */
 export const memoryVariance = 1.3;
 /** Speed at which it falls with the memory's information. Range 0..0.8. Unit: 1 / information. */
 export const settling = 0.2;
+/** Its least value: a memory whose worth changed is learned anew. Range 0.3..0.7: less, and what once helped is shown on. */
+export const vectorFloor = 0.5;
 /** Least curvature of the logistic likelihood in a step: bounds the step on runs predicted with certainty. Range 0.01..0.25. */
 export const leastCurvature = 0.05;
 /** Newton steps towards a run's dual number, and a vote's. Range 1..4. */
