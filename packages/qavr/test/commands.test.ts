@@ -260,7 +260,7 @@ describe("qavr status --json", () => {
 
 describe("qavr demo", () => {
   it("learns which notes help, with a lift whose interval is above 0, and lets the doctor name one note that misleads", async () => {
-    const { store, lift, best, curve } = (await dataOf("demo", "--runs", "800")) as StatusReport;
+    const { store, lift, best, curve } = (await dataOf("demo", "--runs", "1000")) as StatusReport;
     const measured = lift?.lift;
     expect(typeof measured === "object" && measured.low).toBeGreaterThan(0);
     expect(best.slice(0, 2).every(({ id }) => Number(id.split("-")[1]) < 2)).toBe(true);
