@@ -28,7 +28,7 @@ export const reputationFloor = 0.05;
 export const memoryVariance = 1.3;
 /** Speed at which it falls with the memory's information. Range 0..0.8. Unit: 1 / information. */
 export const settling = 0.2;
-/** Its least value: a memory whose worth changed is learned anew. Range 0.3..0.7: less, and what once helped is shown on. */
+/** Its least value, so that a memory whose effect changed is learned anew. Range 0.3..0.7: with less, what once helped stays first. */
 export const vectorFloor = 0.5;
 /** Least curvature of the logistic likelihood in a step: bounds the step on runs predicted with certainty. Range 0.01..0.25. */
 export const leastCurvature = 0.05;
