@@ -273,7 +273,7 @@ function announcing(store: Store, heal: Heal, onCommitted: (namespace: string) =
 
 function logCircuit(log: EngineParts["log"], isOpen: boolean, cause: QavrError | undefined): void {
   if (isOpen) {
-    log("warn", "The store keeps failing: rankings do without it, and ask it again every few seconds.", {
+    log("warn", "The store keeps failing: it is asked again every few seconds. Rankings do without it.", {
       code: "STORE_CIRCUIT_OPEN",
       reason: cause?.code,
     });

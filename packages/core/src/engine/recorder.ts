@@ -140,7 +140,7 @@ function assertNoConflict({ status, seq }: QueueReceipt, { key }: LedgerEntry): 
 export function conflict(key: string, seq: number): QavrError {
   return new QavrError(
     "IDEMPOTENCY_CONFLICT",
-    `The idempotency key ${key} was used for another outcome (entry ${seq}). Choose a new key for a new outcome.`,
+    `The idempotency key ${key} was used for another outcome (entry ${seq}). Choose a new key.`,
     { details: { key, seq } },
   );
 }

@@ -66,7 +66,7 @@ export function encodeSharedRecord<Shared>(record: SharedRecord<Shared>, codec: 
 export function learnerMismatch(stored: string, wanted: string): QavrError {
   return new QavrError(
     "LEARNER_MISMATCH",
-    `The namespace's state was learned by ${stored}, not ${wanted}. Use that learner, or call replay(engine, { write: true }) to learn the ledger again.`,
+    `The namespace's state was learned by ${stored}, not ${wanted}. Use that learner, or call replay(engine, { write: true }).`,
     { details: { stored, wanted } },
   );
 }

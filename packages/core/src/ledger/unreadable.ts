@@ -32,7 +32,7 @@ export function assertLayout(found: unknown, supported: number, what: string): v
   if (found === supported) return;
   throw new QavrError(
     "INVALID_STATE",
-    `A stored ${what} has layout ${String(found)}; this version reads ${supported}. Upgrade qavr, or call replay(engine, { write: true }) to write the states again.`,
+    `A stored ${what} has layout ${String(found)}; this version reads ${supported}. Upgrade qavr, or call replay(engine, { write: true }).`,
     { details: { what, layout: String(found), supported } },
   );
 }

@@ -103,11 +103,9 @@ export class OpenEpisodes {
   /** @throws INVALID_ARGUMENT for an id that is taken: the exposures of the open episode would be lost in silence */
   create(id: string, namespace: string, now: number, earlier?: EpisodeRecord): OpenEpisode {
     if (this.#byId.has(id)) {
-      throw new QavrError(
-        "INVALID_ARGUMENT",
-        `createId gave ${id} again, which is an open episode. Give each a new id.`,
-        { details: { option: "createId", received: id } },
-      );
+      throw new QavrError("INVALID_ARGUMENT", `createId gave ${id} again, an open episode. Give each a new id.`, {
+        details: { option: "createId", received: id },
+      });
     }
     const episode: OpenEpisode = {
       id,

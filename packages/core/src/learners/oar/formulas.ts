@@ -26,9 +26,16 @@ export function boost(logit: number, norm: number): number {
   return (logit * logit) / norm / OAR.boostCosine;
 }
 
-/** Share of a penalty that is left `age` runs after the memory was last shown: `e^(−age / 3000)`. It fades, so that the memory is tried again. */
-export function penaltyLeft(age: number): number {
-  return Math.exp(-age / OAR.forgiveness);
+/**
+ * Share of a memory's evidence that still counts: `e^(−age / (1000 + 20 t / (n + 1)))`. Of its penalties, the cube root of that counts.
+ * A memory that was passed over for long is tried again; one that few requests ask for is not out of date.
+ *
+ * @param evidence n
+ * @param last t, the run of the collection in which the memory was last shown
+ * @param runs of the collection; age = runs − t
+ */
+export function evidenceLeft(evidence: number, last: number, runs: number): number {
+  return Math.exp(-(runs - last) / (OAR.forgetting + (OAR.forgettingTurns * last) / (evidence + 1)));
 }
 
 /** Share of a context's logit that counts after `n` runs: `n / (n + 1)`. */
@@ -54,13 +61,13 @@ export function voteRate({ votedRuns, lessons }: OarShared): number {
  * `0.2 (1 − 0.5 · vote rate) (claim · (N − n) / ((N + 1) (1 + n / 5)) + need / (1 + n))`
  *
  * A host whose similarities differ from request to request tries all memories by itself, and gets no bonus. A host that always
- * gives the same order gets it. The second part grows while the same memories are tried again and requests still fail, until each
- * memory has had its turn.
+ * gives the same order gets it. The second part grows for 16 runs while the same memories are tried again and requests still fail, until
+ * each memory has had its turn.
  *
  * @param claim in [0, 1]: relative², and 1 for all memories where no request succeeds
  * @param evidence n of the memory
  * @param most N, the greatest claim · n of the list
- * @param need `0.3 max(0, 1 − P₀ / 0.6) √N`
+ * @param need `0.3 max(0, 1 − P₀ / 0.6) √min(N, 16)`
  */
 export function freshness(claim: number, evidence: number, most: number, votes: number, need: number): number {
   const untried = (claim * (most - evidence)) / ((most + 1) * (1 + evidence / OAR.freshEvidence));

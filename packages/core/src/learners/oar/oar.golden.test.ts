@@ -63,15 +63,17 @@ class Reference implements ReferenceModel {
     const free = Math.max(0, 1 - expected / 0.3);
     const need = Math.max(0, 1 - expected / 0.6);
     const claims = relative.map((value) => value ** 2 + free * (1 - value ** 2));
-    const most = Math.max(...candidates.map(({ id }, i) => (claims[i] as number) * this.#of(id).n));
+    const most = Math.max(...candidates.map(({ id }, i) => (claims[i] as number) * this.#left(id) * this.#of(id).n));
     const utilities = new Map<string, number>();
     const scores = new Map(
       candidates.map(({ id, similarity }, i) => {
-        const { v, rho, n, last } = this.#of(id);
-        const forgiven = Math.exp(-(this.#runs - last) / 3000);
+        const { v, rho, n: all } = this.#of(id);
+        const n = this.#left(id) * all;
+        const forgiven = this.#left(id) ** (1 / 3);
         const others = candidates.flatMap((other, j) => {
           const known = this.#of(other.id);
-          const weight = ((relative[j] as number) ** 2 * known.n) / (known.n + 1);
+          const current = this.#left(other.id) * known.n;
+          const weight = ((relative[j] as number) ** 2 * current) / (current + 1);
           return j === i ? [] : [{ weight, y: dot(known.v, z) }];
         });
         const level =
@@ -84,13 +86,19 @@ class Reference implements ReferenceModel {
         const context = x > 0 ? (x * x) / Math.sqrt(dot(v, v)) / 0.6 : forgiven * x;
         const shift = 2.2 * (R * (rho > 0 ? rho : forgiven * rho) + C * context);
         const untried = ((claims[i] as number) * (most - n)) / ((most + 1) * (1 + n / 5));
-        const needed = (0.3 * need * Math.sqrt(most)) / (1 + n);
+        const needed = (0.3 * need * Math.sqrt(Math.min(16, most))) / (1 + n);
         const bonus = n < most ? 0.2 * (1 - 0.5 * votes) * (untried + needed) : 0;
         utilities.set(id, rho + y);
         return [id, similarity + scale * (Math.min(shift, 0.8) + Math.max(R, C) * bonus)];
       }),
     );
     return this.#apart(scores, utilities, scale * Math.max(R, C) * (1 - votes));
+  }
+
+  /** Share of a memory's evidence that still counts. */
+  #left(id: string): number {
+    const { n, last } = this.#of(id);
+    return Math.exp(-(this.#runs - last) / (1000 + (20 * last) / (n + 1)));
   }
 
   #gates(): readonly [number, number] {
@@ -239,27 +247,27 @@ describe("oar@2", () => {
     const { evidence, reputation, information, lastRun, vector } = known.state;
     const rounded = (values: readonly number[]): number[] => values.map((value) => Number(value.toFixed(5)));
     expect(scores).toEqual([
-      [19, "m17", 0.718288, "m35", 0.681801],
-      [39, "m3", 0.854268, "m5", 0.725524],
-      [59, "m21", 0.917851, "m36", 0.715673],
-      [79, "m9", 0.899986, "m29", 0.834639],
-      [99, "m3", 0.941499, "m25", 0.925068],
-      [119, "m38", 0.888995, "m11", 0.742429],
+      [19, "m17", 0.718202, "m35", 0.681801],
+      [39, "m3", 0.854046, "m5", 0.725561],
+      [59, "m21", 0.917851, "m36", 0.715351],
+      [79, "m9", 0.899654, "m29", 0.834314],
+      [99, "m3", 0.941451, "m25", 0.925041],
+      [119, "m38", 0.888561, "m11", 0.741712],
     ]);
-    expect(rounded([bias, steps, lessons, votedRuns])).toEqual([-0.61379, 124, 120, 42]);
+    expect(rounded([bias, steps, lessons, votedRuns])).toEqual([-0.60842, 124, 120, 42]);
     expect(rounded([predicted, reputations, both, gateDenominator, reputationSurprise, gateNumerator])).toEqual([
-      2.42775, 0.01857, 0.14782, 1.96309, -0.00038, 0.57138,
+      2.38474, 0.01856, 0.14379, 1.93526, -0.00648, 0.57941,
     ]);
     expect([known.id, ...rounded([evidence, reputation, information, lastRun, ...vector.slice(0, 4)])]).toEqual([
       "m12",
       21.79448,
-      -0.00007,
-      4.07076,
+      0.00256,
+      4.03272,
       119,
-      -0.04131,
-      0.56308,
-      0.01255,
-      -0.23154,
+      -0.03713,
+      0.56505,
+      0.0066,
+      -0.23585,
     ]);
   });
 });

@@ -53,8 +53,13 @@ export const boostCosine = 0.6;
 export const contextEvidence = 1;
 /** Prior evidence that the level of a request is 0. Range 0.1..2. Unit: well-known memories at the top of the list. */
 export const levelPrior = 0.2;
-/** Runs after which a penalty on a memory that was not shown again has fallen by a factor e. Range 1500..10000. */
-export const forgiveness = 3000;
+/**
+ * Runs, and turns of its own, after which the evidence of a memory that was not shown again has fallen by a factor e, and its penalty by
+ * a third of that. Range 1000..2000 and 10..50: with more runs, memories that were wrong before a change are tried again too late; with
+ * fewer turns, large collections forget rare needs.
+ */
+export const forgetting = 1000;
+export const forgettingTurns = 20;
 /** Expected success of a request below which other memories are tried: where all fail, a trial costs little. Range 0.2..0.4. */
 export const freeBelow = 0.3;
 /** Bonus of an untried memory at the top of the list, at the reference spread. Range 0..0.4. Unit: similarity. */
@@ -63,8 +68,12 @@ export const freshBonus = 0.2;
 export const freshEvidence = 5;
 /** Expected success of a request below which the bonus grows with the runs of the list. Range 0.5..1. */
 export const needBelow = 0.6;
-/** Its growth. Range 0.2..0.5. Unit: 1 / √runs. */
+/**
+ * Its growth, and the runs after which it ends. Range 0.2..0.5, unit: 1 / √runs; range 10..50: a collection that always offers new
+ * memories would try them for ever.
+ */
 export const needShare = 0.3;
+export const needRuns = 16;
 /** Share of the bonus that is dropped when every run has votes: votes test memories faster. Range 0..1. */
 export const freshVoted = 0.5;
 /** Discount of a memory without evidence beside one of equal direction, at the reference spread. Range 0..2. Unit: similarity. */

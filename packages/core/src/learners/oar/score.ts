@@ -6,7 +6,7 @@ import { relativeSimilarities } from "../../scoring/relative-similarity.js";
 import type { ScoreRequest, Scores } from "../learner.js";
 import { centre, expectedLogit } from "../request-model.js";
 import { hasSpread, spreadScale } from "../running-spread.js";
-import { beyondLevel, boost, contextShare, freshness, penaltyLeft, voteRate } from "./formulas.js";
+import { beyondLevel, boost, contextShare, evidenceLeft, freshness, voteRate } from "./formulas.js";
 import { gatesOf, OPEN } from "./gates.js";
 import { keepApart } from "./keep-apart.js";
 import * as OAR from "./parameters.js";
@@ -23,10 +23,10 @@ const room = new Float32Array(MAX_DIMS);
  * Similarity plus the model's logit of each memory for this request, gated, bounded and scaled by the collection's spread (σ' is its
  * ratio to the reference spread), plus the bonus of memories that are tried less than others.
  *
- *     y_m = v_m · z                              c_m = n_m / (n_m + 1)
+ *     y_m = v_m · z                              c_m = n_m / (n_m + 1), n_m: the share u ({@link evidenceLeft}) of its evidence
  *     e = min(1, P₀ / 0.3)                       claim_m = 1 − e (1 − rel²)
  *     level_m = e Σ rel² c y / (Σ rel² c + 0.2)    over the other candidates: what the request itself explains
- *     x_m = c_m · beyondLevel(y_m, level_m)      worth(x) = boost(x) or x · penaltyLeft,  worth(ρ) = ρ or ρ · penaltyLeft
+ *     x_m = c_m · beyondLevel(y_m, level_m)      worth(x) = boost(x) or x · ∛u,  worth(ρ) = ρ or ρ · ∛u
  *     score = similarity + σ' (min(2.2 (R worth(ρ) + C worth(x)), 0.8) + G · freshness)
  *     score −= σ' G (1 − vote rate) overlap with the memories above it          when ρ + y ≤ 0
  *
@@ -43,6 +43,8 @@ export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: numb
   const scores = column();
   const utilities = column();
   const evidence = column();
+  /** Share of its evidence that still counts. */
+  const currents = column();
   const scale = spreadScale(shared, similarities);
   const isRanked = hasSpread(shared, similarities);
   const { reputation: trusted, context: open } = isRanked ? gatesOf(shared) : OPEN;
@@ -68,8 +70,10 @@ export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: numb
     const row = rows[i] as number;
     if (row < 0) continue;
     const left = kept(now - (numbers[row * ROW] as number), halfLife);
-    const seen = left * (numbers[row * ROW + 1] as number);
-    evidence[i] = seen;
+    evidence[i] = left * (numbers[row * ROW + 1] as number);
+    const current = evidenceLeft(evidence[i] as number, numbers[row * ROW + 3] as number, shared.lessons);
+    const seen = current * (evidence[i] as number);
+    currents[i] = current;
     logits[i] = left * (logits[i] as number);
     const near = (relative[i] as number) ** 2;
     most = Math.max(most, (1 - hope * (1 - near)) * seen);
@@ -78,21 +82,19 @@ export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: numb
     levelWeight += weight;
     levelSum += weight * (logits[i] as number);
   }
-  const need = OAR.needShare * (1 - Math.min(1, expected / OAR.needBelow)) * Math.sqrt(most);
+  const need = OAR.needShare * (1 - Math.min(1, expected / OAR.needBelow)) * Math.sqrt(Math.min(most, OAR.needRuns));
   for (let i = 0; i < count; i++) {
     const row = rows[i] as number;
-    const seen = evidence[i] as number;
+    const current = currents[i] as number;
+    const seen = current * (evidence[i] as number);
     const near = (relative[i] as number) ** 2;
+    const logit = logits[i] as number;
+    const isDirected = !Number.isNaN(logit);
     let learned = 0;
-    // Without a direction nothing is explored.
-    let explores = z !== undefined;
     if (row >= 0) {
       const left = kept(now - (numbers[row * ROW] as number), halfLife);
       const reputation = left * (numbers[row * ROW + 2] as number);
-      const logit = logits[i] as number;
-      const isDirected = !Number.isNaN(logit);
-      explores = isDirected;
-      const fade = reputation < 0 || logit < 0 ? penaltyLeft(shared.lessons - (numbers[row * ROW + 3] as number)) : 1;
+      const fade = Math.cbrt(current);
       let shift = (isDirected ? trusted : gate) * (reputation > 0 ? reputation : fade * reputation);
       utilities[i] = reputation + (isDirected ? logit : 0);
       if (isDirected) {
@@ -104,14 +106,24 @@ export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: numb
       }
       learned = Math.min(OAR.weight * shift, OAR.boostCap);
     }
-    const bonus = explores && seen < most ? gate * freshness(1 - hope * (1 - near), seen, most, votes, need) : 0;
+    // Without a direction nothing is explored.
+    const bonus =
+      (row < 0 ? z : isDirected) && seen < most ? gate * freshness(1 - hope * (1 - near), seen, most, votes, need) : 0;
     scores[i] = (similarities[i] as number) + scale * (learned + bonus);
     terms.learned[i] = scale * learned;
     terms.bonus[i] = scale * bonus;
   }
   const weight = z ? scale * gate * (1 - votes) : 0;
   if (weight > 0) {
-    keepApart(scores, { topK, rows, sketches: table.sketches, utilities, evidence, weight, overlaps: terms.overlap });
+    keepApart(scores, {
+      topK,
+      rows,
+      sketches: table.sketches,
+      utilities,
+      evidence,
+      weight,
+      overlaps: terms.overlap,
+    });
   }
   const hostShare = isRanked && !unchanged ? hostShareOf(shared) : 0;
   return {
