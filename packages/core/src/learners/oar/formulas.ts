@@ -27,8 +27,8 @@ export function boost(logit: number, norm: number): number {
 }
 
 /**
- * Share of a memory's evidence that still counts: `e^(−age / (1000 + 20 t / (n + 1)))`. Of its penalties, the cube root of that counts.
- * A memory that was passed over for long is tried again; one that few requests ask for is not out of date.
+ * Share u of a memory's evidence that counts in the bonus: `e^(−age / (1000 + 20 t / (n + 1)))`; of a penalty, `∛u` counts. A memory that
+ * was passed over for long is tried again. One that few requests ask for is not out of date.
  *
  * @param evidence n
  * @param last t, the run of the collection in which the memory was last shown
@@ -65,7 +65,7 @@ export function voteRate({ votedRuns, lessons }: OarShared): number {
  * each memory has had its turn.
  *
  * @param claim in [0, 1]: relative², and 1 for all memories where no request succeeds
- * @param evidence n of the memory
+ * @param evidence n, of which u is left
  * @param most N, the greatest claim · n of the list
  * @param need `0.3 max(0, 1 − P₀ / 0.6) √min(N, 16)`
  */

@@ -72,8 +72,7 @@ class Reference implements ReferenceModel {
         const forgiven = this.#left(id) ** (1 / 3);
         const others = candidates.flatMap((other, j) => {
           const known = this.#of(other.id);
-          const current = this.#left(other.id) * known.n;
-          const weight = ((relative[j] as number) ** 2 * current) / (current + 1);
+          const weight = ((relative[j] as number) ** 2 * known.n) / (known.n + 1);
           return j === i ? [] : [{ weight, y: dot(known.v, z) }];
         });
         const level =
@@ -82,7 +81,7 @@ class Reference implements ReferenceModel {
         const y = dot(v, z);
         const sameSign = y * level > 0;
         const beyond = sameSign ? Math.sign(y) * Math.max(0, Math.abs(y) - Math.abs(level)) : y;
-        const x = (n / (n + 1)) * beyond;
+        const x = (all / (all + 1)) * beyond;
         const context = x > 0 ? (x * x) / Math.sqrt(dot(v, v)) / 0.6 : forgiven * x;
         const shift = 2.2 * (R * (rho > 0 ? rho : forgiven * rho) + C * context);
         const untried = ((claims[i] as number) * (most - n)) / ((most + 1) * (1 + n / 5));
@@ -95,7 +94,7 @@ class Reference implements ReferenceModel {
     return this.#apart(scores, utilities, scale * Math.max(R, C) * (1 - votes));
   }
 
-  /** Share of a memory's evidence that still counts. */
+  /** Share of the evidence that counts in the bonus. */
   #left(id: string): number {
     const { n, last } = this.#of(id);
     return Math.exp(-(this.#runs - last) / (1000 + (20 * last) / (n + 1)));
@@ -247,12 +246,12 @@ describe("oar@2", () => {
     const { evidence, reputation, information, lastRun, vector } = known.state;
     const rounded = (values: readonly number[]): number[] => values.map((value) => Number(value.toFixed(5)));
     expect(scores).toEqual([
-      [19, "m17", 0.718202, "m35", 0.681801],
-      [39, "m3", 0.854046, "m5", 0.725561],
+      [19, "m17", 0.718399, "m35", 0.681801],
+      [39, "m3", 0.854277, "m5", 0.725592],
       [59, "m21", 0.917851, "m36", 0.715351],
-      [79, "m9", 0.899654, "m29", 0.834314],
+      [79, "m9", 0.899986, "m29", 0.834585],
       [99, "m3", 0.941451, "m25", 0.925041],
-      [119, "m38", 0.888561, "m11", 0.741712],
+      [119, "m38", 0.888561, "m11", 0.741886],
     ]);
     expect(rounded([bias, steps, lessons, votedRuns])).toEqual([-0.60842, 124, 120, 42]);
     expect(rounded([predicted, reputations, both, gateDenominator, reputationSurprise, gateNumerator])).toEqual([

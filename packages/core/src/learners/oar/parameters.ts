@@ -54,9 +54,9 @@ export const contextEvidence = 1;
 /** Prior evidence that the level of a request is 0. Range 0.1..2. Unit: well-known memories at the top of the list. */
 export const levelPrior = 0.2;
 /**
- * Runs, and turns of its own, after which the evidence of a memory that was not shown again has fallen by a factor e, and its penalty by
- * a third of that. Range 1000..2000 and 10..50: with more runs, memories that were wrong before a change are tried again too late; with
- * fewer turns, large collections forget rare needs.
+ * Runs, and turns of its own, after which the evidence of a memory that was not shown again counts e times less in the bonus. Range
+ * 1000..2000 and 10..50: with more, memories that were wrong before a change are tried again too late; with fewer turns, large
+ * collections try the memories of rare requests again and again.
  */
 export const forgetting = 1000;
 export const forgettingTurns = 20;

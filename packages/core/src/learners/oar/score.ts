@@ -23,7 +23,7 @@ const room = new Float32Array(MAX_DIMS);
  * Similarity plus the model's logit of each memory for this request, gated, bounded and scaled by the collection's spread (σ' is its
  * ratio to the reference spread), plus the bonus of memories that are tried less than others.
  *
- *     y_m = v_m · z                              c_m = n_m / (n_m + 1), n_m: the share u ({@link evidenceLeft}) of its evidence
+ *     y_m = v_m · z                              c_m = n_m / (n_m + 1),  u = evidenceLeft
  *     e = min(1, P₀ / 0.3)                       claim_m = 1 − e (1 − rel²)
  *     level_m = e Σ rel² c y / (Σ rel² c + 0.2)    over the other candidates: what the request itself explains
  *     x_m = c_m · beyondLevel(y_m, level_m)      worth(x) = boost(x) or x · ∛u,  worth(ρ) = ρ or ρ · ∛u
@@ -43,7 +43,7 @@ export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: numb
   const scores = column();
   const utilities = column();
   const evidence = column();
-  /** Share of its evidence that still counts. */
+  /** u */
   const currents = column();
   const scale = spreadScale(shared, similarities);
   const isRanked = hasSpread(shared, similarities);
@@ -70,23 +70,23 @@ export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: numb
     const row = rows[i] as number;
     if (row < 0) continue;
     const left = kept(now - (numbers[row * ROW] as number), halfLife);
-    evidence[i] = left * (numbers[row * ROW + 1] as number);
-    const current = evidenceLeft(evidence[i] as number, numbers[row * ROW + 3] as number, shared.lessons);
-    const seen = current * (evidence[i] as number);
-    currents[i] = current;
+    const n = left * (numbers[row * ROW + 1] as number);
+    evidence[i] = n;
+    currents[i] = evidenceLeft(n, numbers[row * ROW + 3] as number, shared.lessons);
     logits[i] = left * (logits[i] as number);
     const near = (relative[i] as number) ** 2;
-    most = Math.max(most, (1 - hope * (1 - near)) * seen);
+    most = Math.max(most, (1 - hope * (1 - near)) * (currents[i] as number) * n);
     if (Number.isNaN(logits[i])) continue;
-    const weight = near * contextShare(seen);
+    const weight = near * contextShare(n);
     levelWeight += weight;
     levelSum += weight * (logits[i] as number);
   }
   const need = OAR.needShare * (1 - Math.min(1, expected / OAR.needBelow)) * Math.sqrt(Math.min(most, OAR.needRuns));
   for (let i = 0; i < count; i++) {
     const row = rows[i] as number;
+    const n = evidence[i] as number;
     const current = currents[i] as number;
-    const seen = current * (evidence[i] as number);
+    const seen = current * n;
     const near = (relative[i] as number) ** 2;
     const logit = logits[i] as number;
     const isDirected = !Number.isNaN(logit);
@@ -98,7 +98,7 @@ export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: numb
       let shift = (isDirected ? trusted : gate) * (reputation > 0 ? reputation : fade * reputation);
       utilities[i] = reputation + (isDirected ? logit : 0);
       if (isDirected) {
-        const share = contextShare(seen);
+        const share = contextShare(n);
         const own = near * share;
         const level = (levelSum - own * logit) / (levelWeight - own + OAR.levelPrior);
         const x = share * beyondLevel(logit, hope * level);
