@@ -55,8 +55,8 @@ export const contextEvidence = 1;
 export const levelPrior = 0.2;
 /**
  * Runs, and turns of its own, after which the evidence of a memory that was not shown again counts e times less in the bonus. Range
- * 1000..2000 and 10..50: with more, memories that were wrong before a change are tried again too late; with fewer turns, large
- * collections try the memories of rare requests again and again.
+ * 1000..2000 and 0..50: with more runs, memories that were wrong before a change are tried again too late; turns keep the penalties of
+ * rare requests.
  */
 export const forgetting = 1000;
 export const forgettingTurns = 20;
