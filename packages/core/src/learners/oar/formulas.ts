@@ -65,8 +65,8 @@ export function voteRate({ votedRuns, lessons }: OarShared): number {
  * each memory has had its turn.
  *
  * @param claim in [0, 1]: relative², and 1 for all memories where no request succeeds
- * @param evidence n, of which u is left
- * @param most N, the greatest claim · n of the list
+ * @param evidence u n of the memory, n in the formula
+ * @param most N, the greatest claim · u n of the list
  * @param need `0.3 max(0, 1 − P₀ / 0.6) √min(N, 16)`
  */
 export function freshness(claim: number, evidence: number, most: number, votes: number, need: number): number {

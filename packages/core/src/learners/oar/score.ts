@@ -62,7 +62,7 @@ export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: numb
   /** Of a row: at, evidence, reputation, lastRun, |v|. */
   const { numbers } = table;
   const unchanged = gate === 0 || rows.every((row) => row < 0);
-  /** Σ rel² c y and Σ rel² c, and N, the greatest claim · n. */
+  /** Σ rel² c y and Σ rel² c, and N, the greatest claim · u n. */
   let levelSum = 0;
   let levelWeight = 0;
   let most = 0;
