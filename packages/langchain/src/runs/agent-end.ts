@@ -25,6 +25,17 @@ export function outcomeOfEnd(root: Tools, output: unknown): OutcomeInput | undef
   return failed.length === results.length && root.lastToolFailed ? { reward: 0, tier: "completed" } : undefined;
 }
 
+/**
+ * The results in the output of one tool: the output itself, or the messages of a Command, by which tools change the agent's state.
+ */
+export function toolResults(output: unknown): readonly Message[] {
+  const { lg_name: kind, update } = (output ?? {}) as {
+    readonly lg_name?: unknown;
+    readonly update?: { readonly messages?: Message | readonly Message[] };
+  };
+  return kind === "Command" ? [update?.messages ?? []].flat() : [output ?? {}];
+}
+
 /** The results of an agent's last step with tool calls, without those of the memory's own tools. */
 function lastResults(output: unknown, ownCalls: ReadonlySet<unknown>): readonly Message[] {
   const messages = (output as { readonly messages?: unknown } | null | undefined)?.messages;

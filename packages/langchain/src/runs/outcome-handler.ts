@@ -3,6 +3,7 @@ import type { DocumentInterface } from "@langchain/core/documents";
 import type { LLMResult } from "@langchain/core/outputs";
 import { MARKS, mark } from "../marks.js";
 import { assertFields, type MemoryHandle, type MemoryParts, partsOf } from "../memory-parts.js";
+import { toolResults } from "./agent-end.js";
 import { narrowToReturned } from "./narrow-exposures.js";
 import { announced, partsOf as partsOfRun, type RunEnd } from "./run-end.js";
 import { isControlFlow, isInterrupt } from "./run-errors.js";
@@ -117,8 +118,10 @@ export class OutcomeHandler extends BaseCallbackHandler {
   }
 
   override async handleToolEnd(output: unknown, runId: string): Promise<void> {
-    const { status, tool_call_id } = (output ?? {}) as { readonly status?: unknown; readonly tool_call_id?: unknown };
-    this.#endTool(runId, status === "error", tool_call_id);
+    const results = toolResults(output);
+    const failed = results.some(({ status }) => status === "error");
+    const calls = results.map(({ tool_call_id }) => tool_call_id);
+    this.#endTool(runId, failed, calls);
     const run = this.#parts.runs.find(runId);
     if (run && !run.end) run.root.steps.push({ run, noted: { output } });
     await this.#end(runId, { output });
@@ -179,13 +182,13 @@ export class OutcomeHandler extends BaseCallbackHandler {
     this.#parts.runs.find(runId)?.parts?.ended.push(announced(end));
   }
 
-  #endTool(runId: string, failed: boolean, callId?: unknown): void {
+  #endTool(runId: string, failed: boolean, calls: readonly unknown[] = []): void {
     const run = this.#parts.runs.find(runId);
-    if (!run || run.end || run.root.ownCalls.has(callId)) return;
+    if (!run || run.end || calls.some((call) => run.root.ownCalls.has(call))) return;
     run.failed = failed;
     run.root.lastToolFailed = failed;
     if (failed) run.root.toolErrors += 1;
-    else run.root.doneCalls.add(callId);
+    else for (const call of calls) run.root.doneCalls.add(call);
   }
 
   async #end(runId: string, end: RunEnd): Promise<void> {

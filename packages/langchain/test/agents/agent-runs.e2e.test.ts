@@ -1,4 +1,4 @@
-import { AIMessage } from "@langchain/core/messages";
+import { AIMessage, ToolMessage } from "@langchain/core/messages";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import {
   type BaseStore,
@@ -30,6 +30,19 @@ const both = { restart: 1, scale: 1 } as const;
 
 const act = (work: () => unknown = () => "acted", name: string = "act") =>
   tool(async () => String(await work()), { name, description: "acts", schema: NOTHING });
+/** Answers with a Command, as tools that change the agent's state do. */
+const noting = (name: string, status: "success" | "error" | undefined) =>
+  tool(
+    async (_, { toolCall }: { toolCall?: { id?: string } }) => {
+      const message = new ToolMessage({
+        content: "noted",
+        tool_call_id: toolCall?.id as string,
+        ...(status && { status }),
+      });
+      return new Command({ update: { messages: [message] } });
+    },
+    { name, description: "notes", schema: NOTHING },
+  ) as unknown as ReturnType<typeof act>;
 const calls = (...names: string[]): Call[] => names.map((name, i) => ({ name, args: {}, id: `${name}-${i}` }));
 
 /** A tracked agent that is shown two memories. */
@@ -112,6 +125,9 @@ describe("how the run of an agent with memories may end", () => {
     ["after tools that all failed: it has failed", [calls("broken", "broken")], 0],
     ["after tools of which one failed: its result is unknown", [calls("act", "broken")], undefined],
     ["after a tool that does not exist: its result is unknown", [calls("unheard")], undefined],
+    ["after a Command where a tool had failed: it has succeeded", [calls("broken"), calls("note")], 1],
+    ["after a Command and a tool that failed: its result is unknown", [calls("note", "broken")], undefined],
+    ["after a Command that says that it failed: it has failed", [calls("refuse")], 0],
     [
       "with a report on memories after a tool that failed: it has failed",
       [calls("broken"), [{ name: "report_outcome", args: { helpful: ["m1"] }, id: "r" }]],
@@ -120,7 +136,10 @@ describe("how the run of an agent with memories may end", () => {
   ])("%s", async (_how, steps, reward) => {
     const setup = await bench();
     const memories = { base: setup.vectors, k: 2, reportTool: true };
-    const agent = withAgents(setup.memory, memories).agent({ model: recording(...steps), tools: [act(), broken] });
+    const agent = withAgents(setup.memory, memories).agent({
+      model: recording(...steps),
+      tools: [act(), broken, noting("note", undefined), noting("refuse", "error")],
+    });
     await agent.invoke(QUESTION, { runId: RUN_ID });
     const expected = reward === undefined ? undefined : expect.objectContaining({ reward, tier: "completed" });
     expect((await setup.memory.explain(RUN_ID))?.outcome).toEqual(expected);
