@@ -4,6 +4,7 @@ import type { RootRun } from "./run-tree.js";
 /** The part of a message that is read here. */
 interface Message {
   readonly type?: unknown;
+  readonly content?: unknown;
   readonly status?: unknown;
   readonly tool_call_id?: unknown;
 }
@@ -36,13 +37,20 @@ export function toolResults(output: unknown): readonly Message[] {
   return kind === "Command" ? [update?.messages ?? []].flat() : [output ?? {}];
 }
 
-/** The results of an agent's last step with tool calls, without those of the memory's own tools. */
+/**
+ * The results of an agent's last step with tool calls, without those of the memory's own tools. A structured response is the agent's
+ * answer, although LangChain writes it as a tool's result.
+ */
 function lastResults(output: unknown, ownCalls: ReadonlySet<unknown>): readonly Message[] {
-  const messages = (output as { readonly messages?: unknown } | null | undefined)?.messages;
+  const { messages, structuredResponse } = (output ?? {}) as {
+    readonly [Key in "messages" | "structuredResponse"]?: unknown;
+  };
+  const answer = structuredResponse === undefined ? undefined : JSON.stringify(structuredResponse);
   const results: Message[] = [];
   for (const message of Array.isArray(messages) ? (messages as readonly Message[]).toReversed() : []) {
     if (message.type === "human" || (message.type === "ai" && results.length > 0)) break;
-    if (message.type === "tool" && !ownCalls.has(message.tool_call_id)) results.push(message);
+    const isAnswer = answer !== undefined && message.content === answer;
+    if (message.type === "tool" && !isAnswer && !ownCalls.has(message.tool_call_id)) results.push(message);
   }
   return results;
 }

@@ -10,7 +10,7 @@ import {
   START,
   StateGraph,
 } from "@langchain/langgraph";
-import { createAgent, tool } from "langchain";
+import { createAgent, tool, toolStrategy } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { qavrMiddleware, withAgents } from "../../src/agents/index.js";
@@ -143,6 +143,21 @@ describe("how the run of an agent with memories may end", () => {
     await agent.invoke(QUESTION, { runId: RUN_ID });
     const expected = reward === undefined ? undefined : expect.objectContaining({ reward, tier: "completed" });
     expect((await setup.memory.explain(RUN_ID))?.outcome).toEqual(expected);
+  });
+
+  it.each([
+    ["after a tool that failed: it has failed", [], 0],
+    ["after a tool that succeeded where another had failed: it has succeeded", [calls("act")], 1],
+  ])("with a structured response %s", async (_how, steps, reward) => {
+    const setup = await bench();
+    const agent = withAgents(setup.memory, { base: setup.vectors, k: 2 }).agent({
+      model: recording(calls("broken"), ...steps, [{ name: "answer", args: { fixed: true }, id: "s" }]),
+      tools: [act(), broken],
+      responseFormat: toolStrategy({ title: "answer", type: "object", properties: { fixed: { type: "boolean" } } }),
+    });
+    const { structuredResponse } = await agent.invoke(QUESTION, { runId: RUN_ID });
+    expect(structuredResponse).toEqual({ fixed: true });
+    expect((await setup.memory.explain(RUN_ID))?.outcome).toMatchObject({ reward, tier: "completed" });
   });
 
   it.each([
