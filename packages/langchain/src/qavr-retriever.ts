@@ -1,4 +1,4 @@
-import type { CallbackManagerForRetrieverRun, Callbacks } from "@langchain/core/callbacks/manager";
+import type { CallbackManagerForRetrieverRun } from "@langchain/core/callbacks/manager";
 import type { DocumentInterface } from "@langchain/core/documents";
 import { BaseRetriever, type BaseRetrieverInput } from "@langchain/core/retrievers";
 import type { RunnableConfig } from "@langchain/core/runnables";
@@ -11,6 +11,7 @@ import { assertBase, type Base, type Host, isVectorStore, mostOf } from "./ranki
 import { assertRankingOptions, DEFAULT_K, type RankingOptions } from "./ranking/ranking-options.js";
 import { search } from "./ranking/search.js";
 import { addSignal, findRun } from "./runs/find-run.js";
+import { withHandler } from "./runs/track-runs.js";
 
 /** Options of a {@link QavrRetriever} besides its host. */
 export interface RetrieverOptions<Filter = unknown> extends BaseRetrieverInput, RankingOptions {
@@ -167,10 +168,4 @@ function innerOf(value: unknown): Inner | undefined {
   const base =
     searchType === "similarity" ? inner : inner.asRetriever({ k, filter, searchType, searchKwargs } as never);
   return { base, k, filter, options, callbacks, tags, metadata, verbose } as Inner;
-}
-
-function withHandler(callbacks: Callbacks | undefined, handler: MemoryHandle["handler"]): Callbacks {
-  if (!callbacks) return [handler];
-  if (Array.isArray(callbacks) && callbacks.includes(handler)) return callbacks;
-  return Array.isArray(callbacks) ? [...callbacks, handler] : callbacks.copy([handler], false);
 }

@@ -1,3 +1,4 @@
+import { CallbackManager } from "@langchain/core/callbacks/manager";
 import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
 import { tool } from "@langchain/core/tools";
 import { memoryStore, type Store } from "@qavr/core";
@@ -28,6 +29,19 @@ describe("the outcome handler", () => {
     expect(status.outcomes.completed).toBe(1);
     expect((await memory.explain(RUN_ID))?.exposures).toHaveLength(1);
     expect(await nothingOpen(memory)).toBe(true);
+  });
+
+  it("stays beside the callbacks that a tracked chain is given later", async () => {
+    const { memory, retriever, codes } = await bench();
+    const heard: string[] = [];
+    const hear = (name: string) => ({ handleRetrieverEnd: () => void heard.push(name) });
+    const tracked = memory.track(retriever.pipe(() => "answer"));
+    await tracked.withConfig({ callbacks: [hear("list")] }).invoke("payment");
+    await tracked.withConfig({ callbacks: CallbackManager.fromHandlers(hear("manager")) }).invoke("payment");
+    await tracked.withConfig({ callbacks: undefined as never }).invoke("payment");
+    await expect.poll(() => heard).toEqual(["list", "manager"]);
+    expect((await memory.status()).outcomes.completed).toBe(3);
+    expect(codes()).toEqual([]);
   });
 
   it("judges a run once, and counts what failed in it once, however often it is registered", async () => {

@@ -1,3 +1,5 @@
+import type { BaseCallbackHandler } from "@langchain/core/callbacks/base";
+import type { Callbacks } from "@langchain/core/callbacks/manager";
 import { type Runnable as LangChainRunnable, RunnableBinding } from "@langchain/core/runnables";
 import { IterableReadableStream } from "@langchain/core/utils/stream";
 import { QavrError } from "@qavr/core";
@@ -73,7 +75,13 @@ function endingLeftStreams<Runnable>(tracked: Runnable, handler: OutcomeHandler,
   if (typeof stream !== "function") return tracked;
   for (const derivation of DERIVATIONS) {
     const derive = target[derivation];
-    target[derivation] = (given) => endingLeftStreams(derive.call(tracked, given), handler, runs);
+    target[derivation] = (given) => {
+      // The callbacks of a new config replace those of the old one in LangChain's own chains.
+      const config = given as { readonly callbacks?: Callbacks } | undefined;
+      const isReplaced = derivation === "withConfig" && config && "callbacks" in config;
+      const kept = isReplaced ? { ...config, callbacks: withHandler(config.callbacks, handler) } : given;
+      return endingLeftStreams(derive.call(tracked, kept), handler, runs);
+    };
   }
   target.stream = async (input, options) => {
     const runId = options?.runId ?? configuredRunId(target) ?? crypto.randomUUID();
@@ -121,4 +129,11 @@ function rootOf(runnable: object): object {
   const isBinding = "kwargs" in runnable && !("maxAttemptNumber" in runnable);
   const { bound } = runnable as { readonly bound?: unknown };
   return isBinding && typeof bound === "object" && bound !== null ? rootOf(bound) : runnable;
+}
+
+/** The callbacks with a handler among them. */
+export function withHandler(callbacks: Callbacks | undefined, handler: BaseCallbackHandler): Callbacks {
+  if (!callbacks) return [handler];
+  if (Array.isArray(callbacks) && callbacks.includes(handler)) return callbacks;
+  return Array.isArray(callbacks) ? [...callbacks, handler] : callbacks.copy([handler], false);
 }
