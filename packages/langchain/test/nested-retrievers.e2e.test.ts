@@ -11,7 +11,7 @@ import { FakeListChatModel } from "@langchain/core/utils/testing";
 import { describe, expect, it } from "vitest";
 import type { Qavr } from "../src/index.js";
 import { bench, credit } from "./support/bench.js";
-import { ids } from "./support/corpus.js";
+import { ids, memoryVectorStore } from "./support/corpus.js";
 import { OwnRetriever } from "./support/own-retriever.js";
 
 const RUN_ID = "44444444-4444-4444-8444-444444444444";
@@ -125,6 +125,19 @@ describe("retrievers around a QavrRetriever", () => {
     const baseRetriever = memory.retriever(new OwnRetriever(async () => documents));
     await answer(memory, new ContextualCompressionRetriever({ baseRetriever, baseCompressor: new KeepLast() }));
     expect(Object.keys(await credit(memory))).toHaveLength(1);
+  });
+
+  it("take no document for that of another store with the same id", async () => {
+    const { memory } = await bench();
+    const tables = await Promise.all(
+      ["runbooks", "owners"].map(async (collection) => {
+        const documents = [new Document({ id: "1", pageContent: `payment queue ${collection}` })];
+        return memory.retriever(await memoryVectorStore(documents), { k: 1, collection });
+      }),
+    );
+    const baseRetriever = new EnsembleRetriever({ retrievers: tables });
+    await answer(memory, new ContextualCompressionRetriever({ baseRetriever, baseCompressor: new KeepLast() }));
+    expect(await shown(memory)).toEqual([[], ["1"]]);
   });
 
   it("take no document for another whose id is its text", async () => {

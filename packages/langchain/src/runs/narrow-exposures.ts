@@ -4,8 +4,8 @@ import { isWithin, type RootRun, type RunNode, type ShownExposure } from "./run-
 
 /**
  * Narrows the exposures of a retriever's inner parts (over-fetching, ensembles, compressors) to the documents that it returned.
- * The outermost retriever returns last, so its list is final. Documents are recognised by identity, else by id, text or a metadata object
- * of their own, since some stages rebuild them. A retriever that returned nothing recognisable (parents in place of chunks) changes nothing.
+ * The outermost retriever returns last, so its list is final. Documents are recognised by identity, text or a metadata object of their own,
+ * else by id, since some stages rebuild them. A retriever that returned nothing recognisable (parents in place of chunks) changes nothing.
  */
 export function narrowToReturned(kit: RunKit, run: RunNode, returned: readonly DocumentInterface[]): void {
   const exposures = run.root.exposures.filter((exposure) => isWithin(exposure.run, run));
@@ -13,9 +13,17 @@ export function narrowToReturned(kit: RunKit, run: RunNode, returned: readonly D
   // The usual case: nothing was lost, so nothing has to be recognised by its text.
   if (exposures.every(({ items }) => items.every(({ document }) => identical.has(document)))) return;
   const own = ownMetadata(exposures);
-  const marks = new Set(returned.flatMap((document) => marksOf(document, own)));
+  const known = new Set(exposures.flatMap(({ items }) => items.flatMap(({ document }) => marksOf(document, own))));
+  const marks = new Set(
+    returned.flatMap((document) => {
+      const sure = marksOf(document, own).filter((mark) => known.has(mark));
+      return sure.length > 0 ? sure : idMarksOf(document);
+    }),
+  );
   const kept = exposures.map(({ items }) =>
-    items.filter(({ document }) => marksOf(document, own).some((mark) => marks.has(mark))).map(({ id }) => id),
+    items
+      .filter(({ document }) => [...marksOf(document, own), ...idMarksOf(document)].some((mark) => marks.has(mark)))
+      .map(({ id }) => id),
   );
   if (returned.length > 0 && kept.every((ids) => ids.length === 0)) return;
   exposures.forEach((exposure, i) => {
@@ -39,15 +47,15 @@ function ownMetadata(exposures: readonly ShownExposure[]): ReadonlySet<unknown> 
   return new Set([...ids.keys()].filter((metadata) => ids.get(metadata)?.size === 1));
 }
 
-/** The values by which a document is recognised. The prefixes keep an id from matching a text. */
+/** The values by which a document is recognised. */
 function marksOf(document: DocumentInterface, own: ReadonlySet<unknown>): unknown[] {
-  const { id, metadata, pageContent } = document;
-  return [
-    document,
-    ...(own.has(metadata) ? [metadata] : []),
-    ...(pageContent ? [`text:${pageContent}`] : []),
-    ...(id ? [`id:${id}`] : []),
-  ];
+  const { metadata, pageContent } = document;
+  return [document, ...(own.has(metadata) ? [metadata] : []), ...(pageContent ? [`text:${pageContent}`] : [])];
+}
+
+/** The weakest one, since two stores may have the same ids. The prefix keeps it from matching a text. */
+function idMarksOf({ id }: DocumentInterface): string[] {
+  return id ? [`id:${id}`] : [];
 }
 
 function narrow({ log }: RunKit, { session }: RootRun, exposure: ShownExposure, ids: readonly string[]): void {
