@@ -51,6 +51,16 @@ describe("retrievers around a QavrRetriever", () => {
     expect(await credit(memory)).toEqual({ clear: 1 });
   });
 
+  it("hand evaluate only what the outermost one returned, so that it may vote on all that it gets", async () => {
+    const { memory, vectors, codes } = await bench({
+      evaluate: ({ memories }) => ({ success: false, harmful: memories.map(({ id }) => id) }),
+    });
+    const baseRetriever = memory.retriever(vectors, { k: 3 });
+    await answer(memory, new ContextualCompressionRetriever({ baseRetriever, baseCompressor: new KeepLast() }));
+    expect((await memory.explain(RUN_ID))?.outcome).toMatchObject({ reward: 0, tier: "verified" });
+    expect(codes()).toEqual([]);
+  });
+
   it("count only what the outermost one returned: an ensemble of two stores' retrievers", async () => {
     const { memory, showing } = await bench();
     const both = new EnsembleRetriever({ retrievers: [showing("restart"), showing("scale")] });

@@ -59,6 +59,7 @@ function idMarksOf({ id }: DocumentInterface): string[] {
 }
 
 function narrow({ log }: RunKit, { session }: RootRun, exposure: ShownExposure, ids: readonly string[]): void {
+  exposure.items = exposure.items.filter(({ id }) => ids.includes(id));
   try {
     session.shown(exposure, ids);
   } catch (error) {

@@ -4,12 +4,12 @@ import { isWithin, type NotedStep, type RootRun } from "./run-tree.js";
 
 /** A run's texts, by which its used memories are found. */
 export function textsOf(root: RootRun, end: RunEnd): RunTexts {
-  const { exposures, unread, steps, input, ownCalls } = root;
+  const { exposures, steps, input, ownCalls } = root;
   const output = "output" in end ? end.output : undefined;
   const own = steps.filter(({ noted }) => "output" in noted && ownCalls.has(callIdOf(noted.output)));
   // A retriever as a tool is the memory's own as well.
   const ownRuns = [...own, ...exposures].map(({ run }) => run);
-  const read = exposures.filter((shown) => !unread.has(shown)).flatMap(({ items }) => items);
+  const read = exposures.flatMap(({ items }) => items);
   return {
     memories: read.map(({ id, handle, document }) => ({ id, handle, text: document.pageContent })),
     // An agent's output also has the requests of earlier turns.

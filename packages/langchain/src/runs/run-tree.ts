@@ -9,7 +9,8 @@ export interface ShownExposure {
   readonly exposure: number;
   /** The run in which it happened. */
   readonly run: RunNode;
-  readonly items: readonly { readonly id: string; readonly handle: string; readonly document: DocumentInterface }[];
+  /** Without those that a later stage dropped. */
+  items: readonly { readonly id: string; readonly handle: string; readonly document: DocumentInterface }[];
 }
 
 /** A run as its callbacks announce it. */

@@ -69,8 +69,8 @@ export function unjudged(end: RunEnd): OutcomeInput | undefined {
 
 /** A root run and its end as applications see them. */
 export function finishedRun(root: RootRun, end: RunEnd): FinishedRun {
-  const { id: runId, metadata, tags, input, toolErrors, unread } = root;
-  const memories = root.exposures.flatMap((shown) => (unread.has(shown) ? [] : shown.items));
+  const { id: runId, metadata, tags, input, toolErrors } = root;
+  const memories = root.exposures.flatMap(({ items }) => items);
   const { output, error } = { output: undefined, error: undefined, ...end };
   return { runId, metadata, tags, input, toolErrors, memories, output, error };
 }
