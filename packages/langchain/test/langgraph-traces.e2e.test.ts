@@ -1,5 +1,5 @@
 import { RunnableLambda } from "@langchain/core/runnables";
-import { Command, END, MemorySaver, START, StateGraph } from "@langchain/langgraph";
+import { Command, END, entrypoint, MemorySaver, START, StateGraph, task } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { abortedWith } from "./support/aborted-with.js";
 import { bench, credit, nothingOpen } from "./support/bench.js";
@@ -152,6 +152,26 @@ describe("a tracked graph", () => {
       .compile();
     expect(await memory.track(handled).invoke({ question: "" })).toMatchObject({ answer: "recovered" });
     expect(await credit(memory)).toEqual({ restart: 1 });
+  });
+
+  it("credits what a node or a task showed that caught an error of something else and went on", async () => {
+    const { memory, showing } = await bench();
+    const trying = async (id: string) => {
+      await showing(id).invoke("payment queue stuck");
+      return RunnableLambda.from(failing)
+        .invoke("the first model")
+        .catch(() => "the second model");
+    };
+    const nodes = new StateGraph(State)
+      .addNode("try", async () => ({ answer: await trying("restart") }))
+      .addEdge(START, "try")
+      .addEdge("try", END)
+      .compile();
+    expect((await memory.track(nodes).invoke({ question: "payment" })).answer).toBe("the second model");
+    const attempt = task("attempt", trying);
+    const tasks = entrypoint("tasks", async (id: string) => attempt(id));
+    expect(await memory.track(tasks).invoke("scale")).toBe("the second model");
+    expect(await credit(memory)).toEqual({ restart: 1, scale: 1 });
   });
 
   it("takes a hand-off to the parent graph for no failure", async () => {

@@ -59,7 +59,7 @@ export class OutcomeHandler extends BaseCallbackHandler {
     inputs: unknown,
     runId: string,
     fourth?: string,
-    tags?: string[],
+    tags: string[] = [],
     metadata?: Metadata,
     seventh?: string,
     eighth?: string,
@@ -70,9 +70,9 @@ export class OutcomeHandler extends BaseCallbackHandler {
       parent,
       kind: "chain",
       metadata: metadata ?? {},
-      tags: tags ?? [],
+      tags,
       input: unwrapped(inputs, "input"),
-      parts: partsOfRun(chain),
+      parts: partsOfRun(chain, tags),
     });
     if (fourth === "prompt" || seventh === "prompt") this.#parts.prompts.name(runId);
   }

@@ -21,8 +21,17 @@ export interface Parts {
 /** Runnables whose batch takes all inputs through each part together, so that all of its runs end at once. */
 const STEPWISE: readonly unknown[] = ["RunnableSequence", "RunnableRetry", "RunnableWithFallbacks"];
 
-/** @param serialized The runnable, as the callback of a run's start describes it. */
-export function partsOf(serialized: unknown): Parts | undefined {
+/** Begins the tag of the run of a node or a task in LangGraph. */
+const NODE_TAG = "graph:step:";
+
+/**
+ * The parts of a run that may be one of a batch. A node of LangGraph is a sequence too, but the runs right below it are calls of its function,
+ * which may have caught their errors.
+ *
+ * @param serialized The runnable, as the callback of a run's start describes it.
+ */
+export function partsOf(serialized: unknown, tags: readonly string[]): Parts | undefined {
+  if (tags.some((tag) => tag.startsWith(NODE_TAG))) return undefined;
   const id = (serialized as { readonly id?: unknown } | null | undefined)?.id;
   const kind: unknown = Array.isArray(id) ? id.at(-1) : undefined;
   return STEPWISE.includes(kind) ? { needsAll: kind === "RunnableSequence", ended: [] } : undefined;
