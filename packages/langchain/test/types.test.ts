@@ -63,6 +63,17 @@ describe("the types", () => {
     };
   });
 
+  it("of a node's config are those that LangGraph gives it", () => {
+    () => {
+      const State = Annotation.Root({ question: Annotation<string> });
+      new StateGraph(State).addNode("n", async ({ question }, config) => {
+        expectTypeOf(await memory.search(config.store, ["ops"], question, config)).toExtend<{ text: string }[]>();
+        expectTypeOf(await memory.recall(vectors, question, { config })).toExtend<{ documents: unknown[] }>();
+        return {};
+      });
+    };
+  });
+
   it("of tools fit agents and say what they take", () => {
     () => {
       const [recall, report] = memory.tools(vectors);

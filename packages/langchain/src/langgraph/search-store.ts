@@ -24,9 +24,10 @@ export interface StoreSearchOptions extends StoreOptions {
   readonly filter?: Record<string, unknown> | undefined;
 }
 
-/** The runtime of a tool or the config of a node, which carry the run. */
+/** The runtime of a tool or the config of a node, which carry the run. LangGraph declares a node's config without its callbacks. */
 export interface SearchRuntime {
   readonly callbacks?: Callbacks | undefined;
+  readonly signal?: AbortSignal;
 }
 
 /** A wrapped store, as {@link MARKS.langGraphStore} leads to it. */
