@@ -86,9 +86,10 @@ describe("scope", () => {
 
   it("gives each namespace the verdict's votes on the memories that it showed", async () => {
     const { memory, vectors, codes } = await bench({
-      evaluate: () => ({ success: true, helpful: ["restart"], harmful: ["scale"] }),
+      evaluate: () => ({ success: true, helpful: ["restart"], harmful: ["scale"], neutral: ["clear"] }),
     });
-    await showingIn({ memory, vectors }, { docs: "restart", chats: "scale" }).invoke("payment queue stuck");
+    const shown = { docs: "restart", chats: "scale", mails: "clear" };
+    await showingIn({ memory, vectors }, shown).invoke("payment queue stuck");
     expect(await credit(memory, "docs")).toEqual({ restart: 1 });
     expect(await credit(memory, "chats")).toEqual({ scale: -1 });
     expect(codes()).not.toContain("OUTCOME_NOT_RECORDED");

@@ -240,7 +240,7 @@ async function usedPerEpisode(
   };
 }
 
-const NAMED = ["helpful", "harmful", "used"] as const;
+const NAMED = ["helpful", "harmful", "neutral", "used"] as const;
 
 /**
  * Splits a run's outcome by episode: each gets the names of the memories that it showed. A name that no episode showed stays in
