@@ -58,8 +58,8 @@ export interface Qavr extends MemoryHandle {
 
   /**
    * Reports how a run went, during it, right after it or up to 30 days later. The better tier of evidence counts; a report by a
-   * person (the default) replaces the outcome of the run's end. For a run of this process that was shown no memory the answer is
-   * `ignored`.
+   * person (the default) replaces the outcome of the run's end. A run of this process that ranked in several namespaces is reported on
+   * in each. For one that was shown no memory the answer is `ignored`.
    *
    * @param reference A run id, an episode id, or a document that a retrieval returned.
    * @param options.namespace Needed for a run of another process whose namespace is not the memory's own.

@@ -170,9 +170,10 @@ function locate(
 ): ReportTarget {
   if (typeof reference === "string") {
     const { runs } = parts;
-    const [ran] = runs.namespacesOf(reference);
+    const [ran, ...others] = runs.namespacesOf(reference);
     const isUnshown = ran === undefined && runs.knows(reference) && !runs.find(reference);
-    return { reference, namespace: namespace ?? ran ?? ownNamespace(parts), isUnshown };
+    if (namespace !== undefined) return { reference, namespace, isUnshown };
+    return { reference, namespace: ran ?? ownNamespace(parts), others, isUnshown };
   }
   if (typeof reference !== "object" || reference === null) {
     throw illegalOption(

@@ -95,6 +95,20 @@ describe("scope", () => {
     expect(codes()).not.toContain("OUTCOME_NOT_RECORDED");
   });
 
+  it("gives each namespace a report on the run, with the votes on the memories that it showed", async () => {
+    const { memory, vectors } = await bench();
+    const run = showingIn({ memory, vectors }, { docs: "restart", chats: "scale" });
+    await run.invoke("payment queue stuck", { runId: RUN_ID });
+    expect((await memory.report(RUN_ID, { success: false })).status).toBe("committed");
+    for (const namespace of ["docs", "chats"]) {
+      expect((await memory.explain(RUN_ID, { namespace }))?.outcome).toMatchObject({ reward: 0, tier: "user" });
+    }
+    await memory.report(RUN_ID, { helpful: ["scale"] });
+    expect(await credit(memory, "docs")).toEqual({ restart: -1 });
+    expect(await credit(memory, "chats")).toEqual({ scale: 1 });
+    await expect(memory.report(RUN_ID, { helpful: ["made-up"] })).rejects.toMatchObject({ code: "NOT_SHOWN" });
+  });
+
   it("refuses a verdict that names a memory which no namespace showed, and still records what was shown", async () => {
     const { memory, vectors, codes } = await bench({
       evaluate: () => ({ success: true, helpful: ["restart", "made-up"] }),

@@ -9,7 +9,7 @@ import { createLog, type LineFields, type Log, type SharedLogCode, WARNED_LOG_CO
 import { MAX_FETCH_K } from "./options.js";
 import { type Evaluate, fromVerdict, type Outcome, toOutcomeInput } from "./outcome.js";
 import { endsOf, MOST_BEHIND } from "./run-ends.js";
-import type { RunSession } from "./run-session.js";
+import { type RunSession, reportInEach } from "./run-session.js";
 import { worthShowing } from "./worth-showing.js";
 
 /** How an adapter sets up its kit. */
@@ -44,6 +44,8 @@ export interface ReportTarget {
   /** Id or alias of an episode. */
   readonly reference: string;
   readonly namespace: string;
+  /** Further namespaces that a run of this process ranked in. @default none */
+  readonly others?: readonly string[];
   /** True for a run of this process that ended without being shown any memory. */
   readonly isUnshown: boolean;
 }
@@ -100,7 +102,7 @@ export interface RunKit<Code extends string = never> {
    * too many ends wait already or `always` is true, else not at all.
    */
   held(recorded: Promise<unknown>, always?: boolean): Promise<void>;
-  /** Records what an application reports about a run. @throws the engine's codes; nothing fails open here */
+  /** Records what an application reports about a run, in each of its namespaces. @throws the engine's codes; nothing fails open here */
   report(target: ReportTarget, outcome: Outcome): Promise<OutcomeReceipt>;
   /** Records what an agent's tool reports about its own run, and returns the tool's answer for the model. */
   reportByAgent(
@@ -225,9 +227,10 @@ export function createRunKit<Code extends string = never>({
       else if (always || ends.size > MOST_BEHIND) await ends.settledBriefly();
     },
 
-    async report({ reference, namespace, isUnshown }, outcome) {
+    async report({ reference, namespace, others = [], isUnshown }, outcome) {
       const input = toOutcomeInput(outcome, storable);
       try {
+        if (others.length > 0) return await reportInEach(engine, reference, [namespace, ...others], input);
         return await engine.report(reference, input, { namespace });
       } catch (error) {
         if (!isUnshown || !QavrError.isInstance(error, "UNKNOWN_EPISODE")) throw error;

@@ -177,6 +177,28 @@ export async function endOrReport(
   }
 }
 
+/**
+ * Reports on a run in each namespace that showed it a memory, with the votes on those that it showed.
+ *
+ * @returns the first receipt
+ * @throws as `engine.report`
+ */
+export async function reportInEach(
+  engine: Engine,
+  reference: string,
+  namespaces: readonly string[],
+  outcome: OutcomeInput,
+): Promise<OutcomeReceipt> {
+  const views = await Promise.all(namespaces.map((namespace) => engine.explain(reference, { namespace })));
+  const ofRun = views.filter((view) => view !== undefined);
+  const outcomeOf = await outcomePerEpisode(engine, ofRun, outcome);
+  const receipts: OutcomeReceipt[] = [];
+  for (const { episode, namespace } of ofRun) {
+    receipts.push(await engine.report(episode, outcomeOf(episode) ?? outcome, { namespace }));
+  }
+  return receipts[0] ?? engine.report(reference, outcome, { namespace: namespaces[0] });
+}
+
 /** Codes of outcomes that would be refused again. */
 const REFUSALS: readonly ErrorCode[] = [
   "NOT_SHOWN",
