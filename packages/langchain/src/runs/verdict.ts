@@ -23,7 +23,7 @@ export interface FinishedRun extends RunInfo {
   readonly error: unknown;
   /** Number of tools that failed inside the run, also when the agent continued. */
   readonly toolErrors: number;
-  /** Memories of this process; a resumed run also has memories from before its interrupt. */
+  /** Memories that this run was shown. A resumed run also has those from before its interrupt, which are not among them. */
   readonly memories: readonly RecalledMemory[];
 }
 
