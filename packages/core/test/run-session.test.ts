@@ -31,6 +31,19 @@ describe("the session of a run", () => {
     await expect(session.rank(shown("default", "b"))).rejects.toMatchObject({ code: "UNKNOWN_EPISODE" });
   });
 
+  it("has not shown what a ranking finds that the end of the run overtook", async () => {
+    const { engine } = testEngine();
+    let over = false;
+    const session = createRunSession({ engine, open: () => engine.open(), isOver: () => over });
+    const { episode } = await session.rank(shown("default", "a"));
+    const late = session.rank(shown("default", "b"));
+    over = true;
+    await expect(late).rejects.toMatchObject({ code: "UNKNOWN_EPISODE" });
+    await session.end({ outcome: { reward: true } });
+    const exposures = (await engine.explain(episode))?.exposures ?? [];
+    expect(exposures.flatMap(({ items }) => items.map(({ id }) => id))).toEqual(["a"]);
+  });
+
   it("gives each episode the votes for its own memories", async () => {
     const { engine } = testEngine();
     const session = createRunSession({ engine, open: (namespace) => engine.open({ namespace }) });

@@ -112,7 +112,11 @@ export function createRunSession({
     async rank(request) {
       const known = episodeIn(request.namespace);
       try {
-        return await ordered.rank({ ...request, episode: await known.id });
+        const ranking = await ordered.rank({ ...request, episode: await known.id });
+        if (!isOver()) return ranking;
+        // The run ended meanwhile, and has not read this.
+        session.shown(ranking, []);
+        throw new QavrError("UNKNOWN_EPISODE", "The run ended before this ranking.");
       } catch (error) {
         if (!QavrError.isInstance(error, "UNKNOWN_EPISODE") || isOver()) throw error;
         const place = opened.indexOf(known);
