@@ -17,10 +17,13 @@ type Tools = Pick<RootRun, "toolErrors" | "lastToolFailed" | "doneCalls" | "ownC
  * failed, or if a call was rejected by a person.
  */
 export function outcomeOfEnd(root: Tools, output: unknown): OutcomeInput | undefined {
-  const results = lastResults(output, root.ownCalls);
-  // LangChain marks the results of failed tools since 1.5.14. A call of an earlier process, before an interrupt, is not in doneCalls.
+  const turn = lastTurn(output);
+  const results = lastResults(turn, output, root.ownCalls);
+  // LangChain marks the results of failed tools since 1.5.14. Without marks, a result of a call that is not in doneCalls counts as failed,
+  // unless no tool failed: calls of an earlier process, before an interrupt, are not in doneCalls either.
+  const isUnmarked = root.toolErrors > 0 && !turn.some(isError);
   const failed = results.filter(
-    ({ status, tool_call_id }) => status === "error" || (root.toolErrors > 0 && !root.doneCalls.has(tool_call_id)),
+    (result) => isError(result) || (isUnmarked && !root.doneCalls.has(result.tool_call_id)),
   );
   if (failed.length === 0) return { reward: 1, tier: "completed" };
   return failed.length === results.length && root.lastToolFailed ? { reward: 0, tier: "completed" } : undefined;
@@ -37,18 +40,27 @@ export function toolResults(output: unknown): readonly Message[] {
   return kind === "Command" ? [update?.messages ?? []].flat() : [output ?? {}];
 }
 
+function isError({ status }: Message): boolean {
+  return status === "error";
+}
+
+/** An agent's messages since the last one of a person. */
+function lastTurn(output: unknown): readonly Message[] {
+  const { messages } = (output ?? {}) as { readonly messages?: unknown };
+  const list = Array.isArray(messages) ? (messages as readonly Message[]) : [];
+  return list.slice(list.findLastIndex(({ type }) => type === "human") + 1);
+}
+
 /**
  * The results of an agent's last step with tool calls, without those of the memory's own tools. A structured response is the agent's
  * answer, although LangChain writes it as a tool's result.
  */
-function lastResults(output: unknown, ownCalls: ReadonlySet<unknown>): readonly Message[] {
-  const { messages, structuredResponse } = (output ?? {}) as {
-    readonly [Key in "messages" | "structuredResponse"]?: unknown;
-  };
+function lastResults(turn: readonly Message[], output: unknown, ownCalls: ReadonlySet<unknown>): readonly Message[] {
+  const { structuredResponse } = (output ?? {}) as { readonly structuredResponse?: unknown };
   const answer = structuredResponse === undefined ? undefined : JSON.stringify(structuredResponse);
   const results: Message[] = [];
-  for (const message of Array.isArray(messages) ? (messages as readonly Message[]).toReversed() : []) {
-    if (message.type === "human" || (message.type === "ai" && results.length > 0)) break;
+  for (const message of turn.toReversed()) {
+    if (message.type === "ai" && results.length > 0) break;
     const isAnswer = answer !== undefined && message.content === answer;
     if (message.type === "tool" && !isAnswer && !ownCalls.has(message.tool_call_id)) results.push(message);
   }

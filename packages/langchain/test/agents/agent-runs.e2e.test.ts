@@ -10,7 +10,7 @@ import {
   START,
   StateGraph,
 } from "@langchain/langgraph";
-import { createAgent, tool, toolStrategy } from "langchain";
+import { createAgent, createMiddleware, tool, toolStrategy } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { qavrMiddleware, withAgents } from "../../src/agents/index.js";
@@ -158,6 +158,30 @@ describe("how the run of an agent with memories may end", () => {
     const { structuredResponse } = await agent.invoke(QUESTION, { runId: RUN_ID });
     expect(structuredResponse).toEqual({ fixed: true });
     expect((await setup.memory.explain(RUN_ID))?.outcome).toMatchObject({ reward, tier: "completed" });
+  });
+
+  it("after a call that a middleware answered itself, where a tool had failed: it has succeeded", async () => {
+    const setup = await bench();
+    const answering = createMiddleware({
+      name: "answering",
+      async wrapToolCall(request, handler) {
+        const { name, id } = request.toolCall;
+        const message = { content: "answered", tool_call_id: id as string };
+        if (name !== "broken") return new ToolMessage(message);
+        try {
+          return await handler(request);
+        } catch {
+          return new ToolMessage({ ...message, status: "error" });
+        }
+      },
+    });
+    const agent = withAgents(setup.memory, { base: setup.vectors, k: 2 }).agent({
+      model: recording(calls("broken"), calls("act")),
+      tools: [act(), broken],
+      middleware: [answering],
+    });
+    await agent.invoke(QUESTION, { runId: RUN_ID });
+    expect((await setup.memory.explain(RUN_ID))?.outcome).toMatchObject({ reward: 1, tier: "completed" });
   });
 
   it.each([
