@@ -200,7 +200,8 @@ function queryPlan(
     label: options.label,
     model: undefined,
     rankings: [],
-    idOf: ({ id }) => (typeof id === "string" && id !== "" ? storable(id) : undefined),
+    // Some stores return numbers in spite of their types: Qdrant for points with numbers as ids.
+    idOf: ({ id }) => (typeof id === "number" || (typeof id === "string" && id !== "") ? storable(`${id}`) : undefined),
     textOf: ({ document, metadata }) => document ?? (typeof metadata?.text === "string" ? metadata.text : undefined),
     admit: (pool) => pool,
     askAgain: () => undefined,

@@ -54,6 +54,19 @@ describe("a wrapped vector store", () => {
     expect((await documents.query(query)).map(({ id }) => id)).toEqual(["permissions"]);
   });
 
+  it("learns of ids that are numbers, as Qdrant's may be, and returns them as they are", async () => {
+    const numbers = Object.keys(TEXTS);
+    const ask = vector.query.bind(vector);
+    vi.spyOn(vector, "query").mockImplementation(async (params) =>
+      (await ask(params)).map((result) => ({ ...result, id: numbers.indexOf(result.id) as never })),
+    );
+    const documents = qavrVector(vector, { store: memoryStore() });
+    const [wrong] = await documents.query(query);
+    expect(wrong?.id).toBe(0);
+    await documents.reportOutcome(wrong as never, { harmful: ["0"] });
+    expect((await documents.query(query)).map(({ id }) => id)).toEqual([1]);
+  });
+
   it("hands on an episode and a handle in the metadata when that is asked for", async () => {
     const documents = qavrVector(vector, { store: memoryStore(), annotate: true });
     const [result] = await documents.query(query);
