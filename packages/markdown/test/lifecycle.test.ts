@@ -173,6 +173,25 @@ describe("review()", () => {
     expect(await procedures.review()).toEqual([]);
   });
 
+  it.each([
+    ["Deploy Shop", "deploy-shop"],
+    [`${"rotate ".repeat(8)}rotated keys`, `${"rotate-".repeat(8)}rotated`],
+  ])("P26: names the skill for its folder, and keeps other fields where skills have them: %s", async (name, folder) => {
+    const { root, procedures } = proceduresOf({
+      "procedures/ops.md": markdown({ name, description: "By hand", tags: "[helm, shop]" }, "Deploy.\n"),
+    });
+    await reports(procedures, "procedure:ops", [true, true, true]);
+    expect(await procedures.review()).toMatchObject([{ action: "promote", done: true }]);
+    const [skill] = await procedures.list();
+    expect(skill).toMatchObject({
+      id: `skill:${folder}`,
+      tags: ["helm", "shop"],
+      findings: [],
+      description: "By hand",
+    });
+    expect(await validate(join(root, "skills", folder))).toEqual([]);
+  });
+
   it("says when each job ran last", async () => {
     const { procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY });
     expect(await procedures.lastRuns()).toEqual({});

@@ -2,14 +2,14 @@ import { QavrError } from "@qavr/core";
 import type { Metadata } from "@qavr/local";
 import { hashOf } from "../lesson-record.js";
 import { readPlainFile } from "../own-folders.js";
-import { splitFrontMatter } from "./front-matter.js";
+import { splitFrontMatter, withField } from "./front-matter.js";
 import type { LifecycleParts } from "./lifecycle.js";
 import type { Procedure } from "./procedure.js";
 import { parseProcedure, VERSION_DIGITS } from "./procedure-file.js";
 import type { Catalogued } from "./procedure-index.js";
 import { memoriesOf, memoryOf, toMemory, toProcedureRecord } from "./procedure-record.js";
 import { type RunEvidence, runsByMemory } from "./run-evidence.js";
-import { completed } from "./stamp.js";
+import { migrated } from "./stamp.js";
 import { centreOf, decide, type Outcomes } from "./trial.js";
 
 /**
@@ -238,7 +238,9 @@ async function carryOut(
   }
   const folder = skillName(name);
   const target = `skills/${folder}/SKILL.md`;
-  const text = completed(source, { path: target, name: folder, description });
+  const moved = migrated(source, { path: target, name: folder, description });
+  // Hosts of skills refuse one whose name is not that of its folder.
+  const text = moved && withField(moved, "name", folder);
   if (text === undefined || !(await replacer.create(target, Buffer.from(text)))) return false;
   return archive.take(path, bytes);
 }
@@ -249,7 +251,7 @@ function skillName(name: string): string {
     .normalize("NFKC")
     .toLowerCase()
     .replace(/[^\p{L}\p{N}]+/gu, "-");
-  return plain.replace(/^-+|-+$/g, "").slice(0, 64);
+  return plain.replace(/^-/, "").slice(0, 64).replace(/-$/, "");
 }
 
 function revisionPrompt(

@@ -67,7 +67,7 @@ export function stamped(
 }
 
 /** The file with the description that was derived for it, and as a SKILL.md with its name. */
-export function completed(
+function completed(
   source: string,
   { path, name, description }: Pick<Procedure, "path" | "name" | "description">,
 ): string | undefined {
