@@ -3,6 +3,7 @@ import { type Learner, memoryStore, similarity } from "@qavr/core";
 import type { EndedTurn } from "@qavr/mastra";
 import { describe, expect, it } from "vitest";
 import { bench, remember, scriptedAgent, USER } from "./support/bench.js";
+import { heldStore } from "./support/held-store.js";
 import { listener } from "./support/listener.js";
 import { promptText } from "./support/scripted-model.js";
 
@@ -33,22 +34,6 @@ function brokenStore(): Store {
     namespaces: down,
     eraseNamespace: down,
   } as unknown as Store;
-}
-
-/** A store whose commits wait until they are let go. */
-function heldStore(): { store: Store; hold: () => void; letGo: () => void } {
-  const inner = memoryStore();
-  let gate = Promise.resolve();
-  let letGo = (): void => undefined;
-  return {
-    store: { ...inner, commit: (...call) => gate.then(() => inner.commit(...call)) },
-    hold: () => {
-      gate = new Promise((resolve) => {
-        letGo = resolve;
-      });
-    },
-    letGo: () => letGo(),
-  };
 }
 
 const no = (): never => {

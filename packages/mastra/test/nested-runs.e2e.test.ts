@@ -6,6 +6,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type Bench, bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
 import { consume, type Expected, expectRun, FAILURE, SUCCESS, WEAK_FAILURE } from "./support/expected-runs.js";
+import { heldStore } from "./support/held-store.js";
 import { type Script, scriptedModel } from "./support/scripted-model.js";
 import { tools } from "./support/tools.js";
 
@@ -111,10 +112,8 @@ describe("a run", () => {
     await expectIt(FAILURE, await threadOf(`${USER}-worker`), own);
   });
 
-  it.each<[string, boolean, Expected]>([
-    ["passes its completion check", true, SUCCESS],
-    ["fails it at the last attempt", false, WEAK_FAILURE],
-  ])("of a network that %s is judged by that, the routing's memories too", async (_what, isComplete, expected) => {
+  /** A network of one agent, which fails its completion check at the last attempt or passes it. */
+  async function runNetwork(isComplete: boolean): Promise<void> {
     const worker = scriptedAgent(given.memory, [{ text: "with helm" }], { id: "worker", description: "Works." });
     const router = scriptedAgent(
       given.memory,
@@ -130,18 +129,10 @@ describe("a run", () => {
     new Mastra({ agents: { worker, router }, storage: given.storage, logger: false });
     const output = await router.network(QUESTION, { memory: on, maxSteps: 1 });
     for await (const _part of output);
-    const { episodes } = await given.memory.status();
-    expect(episodes.recorded).toBeGreaterThanOrEqual(2);
-    const { reward, tier } = expected;
-    for (const threadId of [THREAD, await threadOf(USER)]) {
-      expect(await latest(given.memory, threadId)).toMatchObject({ state: "ended", outcome: { reward, tier } });
-    }
-  });
+  }
 
-  it.each<[string, boolean, Expected]>([
-    ["succeeds", true, SUCCESS],
-    ["fails in a later step", false, FAILURE],
-  ])("in a workflow that %s is judged by that", async (_what, succeeds, { reward, tier }) => {
+  /** A workflow that fails behind its agent's run, or succeeds. */
+  async function runWorkflow(succeeds: boolean): Promise<void> {
     const agent = scriptedAgent(given.memory, [{ text: "with helm" }]);
     const schema = z.object({ text: z.string() });
     const ask = createStep({
@@ -168,6 +159,43 @@ describe("a run", () => {
       .commit();
     new Mastra({ agents: { agent }, workflows: { workflow }, storage: given.storage, logger: false });
     await (await workflow.createRun()).start({ inputData: { text: QUESTION } });
+  }
+
+  it.each<[string, boolean, Expected]>([
+    ["passes its completion check", true, SUCCESS],
+    ["fails it at the last attempt", false, WEAK_FAILURE],
+  ])("of a network that %s is judged by that, the routing's memories too", async (_what, isComplete, expected) => {
+    await runNetwork(isComplete);
+    const { episodes } = await given.memory.status();
+    expect(episodes.recorded).toBeGreaterThanOrEqual(2);
+    const { reward, tier } = expected;
+    for (const threadId of [THREAD, await threadOf(USER)]) {
+      expect(await latest(given.memory, threadId)).toMatchObject({ state: "ended", outcome: { reward, tier } });
+    }
+  });
+
+  it.each<[string, boolean, Expected]>([
+    ["succeeds", true, SUCCESS],
+    ["fails in a later step", false, FAILURE],
+  ])("in a workflow that %s is judged by that", async (_what, succeeds, { reward, tier }) => {
+    await runWorkflow(succeeds);
     expect((await latest(given.memory, THREAD))?.outcome).toMatchObject({ reward, tier });
   });
+
+  it.each<[string, (succeeds: boolean) => Promise<void>, Expected]>([
+    ["network", runNetwork, WEAK_FAILURE],
+    ["workflow", runWorkflow, FAILURE],
+  ])(
+    "of a %s does not wait for a store that does not answer, and is judged when that answers",
+    async (_what, run, expected) => {
+      const { store, hold, letGo } = heldStore();
+      given = bench({ store, engine: { writeTimeout: 600_000 } });
+      await remember(given.memory, NOTE);
+      hold();
+      await run(false);
+      letGo();
+      const { reward, tier } = expected;
+      expect((await latest(given.memory, THREAD))?.outcome).toMatchObject({ reward, tier });
+    },
+  );
 });

@@ -61,10 +61,10 @@ describe("the runs that wait for the verdict of a network or workflow", () => {
     const requestContext = {};
     const all = ["e1", "e2", "e3"].map((episode, size) => ({ ...run(episode), session: { size } as RunSession }));
     later.routes("t", requestContext);
-    for (const one of all) later.ended(one, requestContext);
+    for (const one of all) later.ended(one, requestContext, Promise.resolve());
     const latest = all.slice(1).map(({ session }) => session);
-    expect(later.takeWorkflow(requestContext)).toEqual(latest);
-    expect(later.takeNetwork("t")).toEqual(latest);
+    expect(later.takeWorkflow(requestContext).map(({ session }) => session)).toEqual(latest);
+    expect(later.takeNetwork("t").map(({ session }) => session)).toEqual(latest);
     expect(later.takeNetwork("t")).toEqual([]);
   });
 
@@ -73,7 +73,7 @@ describe("the runs that wait for the verdict of a network or workflow", () => {
     const requestContext = {};
     for (const threadId of ["t1", "t2", "t3"]) {
       later.routes(threadId, requestContext);
-      later.ended({ ...run("e"), threadId }, requestContext);
+      later.ended({ ...run("e"), threadId }, requestContext, Promise.resolve());
     }
     expect(["t1", "t2", "t3"].map((threadId) => later.takeNetwork(threadId).length)).toEqual([0, 1, 1]);
   });

@@ -1,7 +1,8 @@
 import type { MastraDBMessage } from "@mastra/core/memory";
 import type { OutcomeInput } from "@qavr/core";
-import type { RunSession } from "@qavr/core/adapter";
+import { createRunSession } from "@qavr/core/adapter";
 import type { MemoryParts } from "../memory-parts.js";
+import type { EndedRun } from "../runs/later-verdicts.js";
 
 /** Mastra's note of a network's completion check. An aborted network has one without any check. */
 const CHECKED = /^###### /m;
@@ -44,23 +45,21 @@ export async function reportWorkflow(parts: MemoryParts, { status, requestContex
   await reportAll(parts, parts.shared.later.takeWorkflow(requestContext), parts.outcomes[row], "workflow");
 }
 
+/** Records a verdict behind its caller, as the ends of runs are, and after those: of one tier the later outcome counts. */
 async function reportAll(
   { kit }: MemoryParts,
-  runs: readonly RunSession[],
+  runs: readonly EndedRun[],
   outcome: OutcomeInput | null | undefined,
   source: string,
 ): Promise<void> {
   if (!outcome || runs.length === 0) return;
-  // The ends of the runs themselves come first: of one tier the later outcome counts.
-  await kit.tasks.settled();
-  const episodes = (await Promise.all(runs.map((run) => run.episodes()))).flat();
-  for (const { episode, namespace } of episodes) {
-    try {
-      const keyed = { source, idempotencyKey: `${source}:${episode}`, ...outcome };
-      await kit.engine.report(episode, keyed, { namespace });
-    } catch (error) {
-      const message = `The verdict of a ${source} could not be recorded.`;
-      kit.failOpen("OUTCOME_NOT_RECORDED", message, { error }, "error");
+  const recorded = kit.record(async () => {
+    await Promise.allSettled(runs.map((run) => run.recorded));
+    const verdict = createRunSession({ engine: kit.engine, open: () => "", outcomeKey: source });
+    for (const { episode, namespace } of (await Promise.all(runs.map(({ session }) => session.episodes()))).flat()) {
+      verdict.add(namespace, episode);
     }
-  }
+    await verdict.end({ outcome: { source, ...outcome } });
+  }, undefined);
+  await kit.held(recorded);
 }

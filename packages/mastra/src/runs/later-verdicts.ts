@@ -1,10 +1,17 @@
 import type { RunSession } from "@qavr/core/adapter";
 import type { AgentRun } from "./agent-run.js";
 
+/** A run with memories that has ended. */
+export interface EndedRun {
+  readonly session: RunSession;
+  /** Settles when its end is recorded. */
+  readonly recorded: Promise<unknown>;
+}
+
 interface Network {
   /** The one that its runs share. Other runs of its thread have others. */
   requestContext: object | undefined;
-  readonly runs: RunSession[];
+  readonly runs: EndedRun[];
 }
 
 /** The recorded runs of networks and workflows that have no verdict yet. */
@@ -12,7 +19,7 @@ export class LaterVerdicts {
   /** By thread, from a network's first routing on. */
   readonly #networks = new Map<string, Network>();
   /** By request context. */
-  readonly #workflows = new WeakMap<object, RunSession[]>();
+  readonly #workflows = new WeakMap<object, EndedRun[]>();
   readonly #limit: number;
 
   /** @param limit Number of networks that are kept, and of runs of each network and request context; oldest out first. */
@@ -28,32 +35,37 @@ export class LaterVerdicts {
     if (this.#networks.size > this.#limit && oldest !== undefined) this.#networks.delete(oldest);
   }
 
-  /** A run has ended with memories. */
-  ended({ session, threadId, resumed }: AgentRun, requestContext: object | undefined): void {
+  /** A run has ended with memories. @param recorded Settles when its end is recorded. */
+  ended(
+    { session, threadId, resumed }: AgentRun,
+    requestContext: object | undefined,
+    recorded: Promise<unknown>,
+  ): void {
     if (!session) return;
+    const ended = { session, recorded };
     const network = this.#networks.get(threadId);
     // A network that waited for an approval goes on with another request context.
     if (network && resumed) network.requestContext = requestContext;
-    if (network && network.requestContext === requestContext) this.#add(network.runs, session);
+    if (network && network.requestContext === requestContext) this.#add(network.runs, ended);
     if (!requestContext) return;
     const runs = this.#workflows.get(requestContext) ?? [];
     this.#workflows.set(requestContext, runs);
-    this.#add(runs, session);
+    this.#add(runs, ended);
   }
 
-  #add(runs: RunSession[], session: RunSession): void {
-    runs.push(session);
+  #add(runs: EndedRun[], ended: EndedRun): void {
+    runs.push(ended);
     if (runs.length > this.#limit) runs.shift();
   }
 
-  takeNetwork(threadId: string | undefined): readonly RunSession[] {
+  takeNetwork(threadId: string | undefined): readonly EndedRun[] {
     if (threadId === undefined) return [];
     const { runs = [] } = this.#networks.get(threadId) ?? {};
     this.#networks.delete(threadId);
     return runs;
   }
 
-  takeWorkflow(requestContext: object): readonly RunSession[] {
+  takeWorkflow(requestContext: object): readonly EndedRun[] {
     const runs = this.#workflows.get(requestContext) ?? [];
     this.#workflows.delete(requestContext);
     return runs;

@@ -30,14 +30,15 @@ export async function settleRun(parts: MemoryParts, run: AgentRun, end: RunEnd):
   parts.shared.runs.remove(run);
   noteUnshown(parts, run);
   if (!run.session) return;
-  if (hasRecordedMemories(run)) parts.shared.later.ended(run, end.requestContext);
   const reason = reasonOf(run, end);
   // A network's verdict is the outcome of its routing.
   const fallback = run.routes ? undefined : (parts.outcomes[reason] ?? undefined);
   const outcome = run.routes ? undefined : ((await judge(parts, run, reason, end)) ?? fallback);
   const { session, runId } = run;
   const ending = { outcome, fallback, texts: textsOf(run, end) };
-  await parts.kit.held(parts.kit.record(() => session.end(ending), runId));
+  const recorded = parts.kit.record(() => session.end(ending), runId);
+  if (hasRecordedMemories(run)) parts.shared.later.ended(run, end.requestContext, recorded);
+  await parts.kit.held(recorded);
 }
 
 /** The run's texts, by which its used memories are found. */
