@@ -9,7 +9,7 @@ import { type Bench, bench, latest, remember, scriptedAgent, USER } from "./supp
 import { consume, type Expected, expectRun, FAILURE, NOTHING, SUCCESS, WEAK_FAILURE } from "./support/expected-runs.js";
 import { answered } from "./support/judged.js";
 import { listener } from "./support/listener.js";
-import { type Script, scriptedModel } from "./support/scripted-model.js";
+import { type Script, scriptedModel, searchingModel } from "./support/scripted-model.js";
 import { tools } from "./support/tools.js";
 
 const THREAD = "task";
@@ -94,6 +94,12 @@ describe("a run", () => {
     ["that is streamed succeeds weakly", SUCCESS, [{ text: "with helm" }], stream],
     ["that used a tool succeeds weakly", SUCCESS, [{ tool: "works" }, { text: "with helm" }]],
     ["whose last tool failed has weakly failed", WEAK_FAILURE, [{ tool: "fails" }, { text: "sorry" }]],
+    [
+      "whose last tool returned that it failed, as those of MCP do, has weakly failed",
+      WEAK_FAILURE,
+      [{ tool: "failsQuietly" }, { text: "sorry" }],
+    ],
+    ["whose provider's tool failed has weakly failed", WEAK_FAILURE, [], generate, { model: searchingModel() }],
     [
       "that recovered from a failed tool succeeds weakly",
       SUCCESS,

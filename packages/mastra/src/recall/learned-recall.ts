@@ -296,7 +296,7 @@ export class LearnedRecall implements Processor {
     run.openCalls.delete(part.payload.toolCallId);
     if (run.startsStep) run.lastTools = "done";
     run.startsStep = false;
-    if (part.type === "tool-error" || isRefusal(part)) {
+    if (part.type === "tool-error" || isFailure(part)) {
       run.lastTools = "failed";
       run.failedCalls.add(part.payload.toolCallId);
     } else if (declined && run.lastTools === "done") run.lastTools = "declined";
@@ -334,10 +334,12 @@ function isBlocked(step: { readonly reason: string } | undefined): boolean {
   return step?.reason === "tripwire";
 }
 
-/** True for Mastra's error about a tool's arguments. */
-function isRefusal({ payload }: ToolPart): boolean {
-  const result = "result" in payload ? payload.result : undefined;
-  return typeof result === "object" && result !== null && "error" in result && "validationErrors" in result;
+/** True for a result that says that the tool failed: one of MCP or of the provider, or Mastra's error about a tool's arguments. */
+function isFailure({ payload }: ToolPart): boolean {
+  const { result, isError } = payload as { readonly result?: unknown; readonly isError?: boolean };
+  if (typeof result !== "object" || result === null) return isError === true;
+  const says = result as { readonly isError?: unknown };
+  return isError === true || says.isError === true || ("error" in result && "validationErrors" in result);
 }
 
 /** True for a call that a person declined. Earlier versions of Mastra 1 give it a result. */

@@ -102,6 +102,17 @@ export function scriptedModel(script: Script): ScriptedModel {
   return { model: model as unknown as MastraModelConfig, prompts, offered };
 }
 
+/** A model whose provider runs a tool that fails, before the model answers. */
+export function searchingModel(): MastraModelConfig {
+  const search = { toolCallId: "search-1", toolName: "web_search", providerExecuted: true };
+  const call = { type: "tool-call", ...search, input: "{}" };
+  const result = { type: "tool-result", ...search, result: { errorCode: "unavailable" }, isError: true };
+  const content = [call, result, { type: "text", text: "sorry" }];
+  const { model } = scriptedModel([]);
+  const doGenerate = async () => ({ content, finishReason: "stop", usage, warnings: [] });
+  return { ...(model as object), doGenerate } as unknown as MastraModelConfig;
+}
+
 /** All that a prompt says, in one string. */
 export function promptText(prompt: readonly PromptMessage[] | undefined): string {
   return (prompt ?? [])

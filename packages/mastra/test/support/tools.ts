@@ -5,7 +5,7 @@ const NO_INPUT = { type: "object", properties: {} } as unknown as undefined;
 type Tool = ReturnType<typeof createTool>;
 
 /** Tools that do one thing each, by the name that scripts call. */
-export const tools: Record<"works" | "fails" | "strict" | "asks" | "needsApproval", Tool> = {
+export const tools: Record<"works" | "fails" | "failsQuietly" | "strict" | "asks" | "needsApproval", Tool> = {
   works: createTool({ id: "works", description: "Works.", inputSchema: NO_INPUT, execute: async () => ({ ok: true }) }),
   fails: createTool({
     id: "fails",
@@ -14,6 +14,12 @@ export const tools: Record<"works" | "fails" | "strict" | "asks" | "needsApprova
     execute: async () => {
       throw new Error("the tool failed");
     },
+  }),
+  failsQuietly: createTool({
+    id: "failsQuietly",
+    description: "Fails as tools of MCP do.",
+    inputSchema: NO_INPUT,
+    execute: async () => ({ content: [{ type: "text", text: "the tool failed" }], isError: true }),
   }),
   strict: createTool({
     id: "strict",
