@@ -5,10 +5,11 @@ import { openProcedures, type Procedures } from "@qavr/markdown";
 import { type LearningOptions, QavrMemory } from "@qavr/mastra";
 import { procedureProcessor } from "@qavr/mastra/agents";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { scriptedAgent, USER } from "./support/bench.js";
+import { latest, scriptedAgent, USER } from "./support/bench.js";
 import { listener } from "./support/listener.js";
 import { promptText, type Script } from "./support/scripted-model.js";
 import { libsql, temporaryFolder } from "./support/stores.js";
+import { tools } from "./support/tools.js";
 
 const FILES = {
   deploy: "---\ndescription: ships a service\n---\nPush the tag.\n",
@@ -24,6 +25,7 @@ function agentWith(script: Script, qavr: LearningOptions = {}, fields: object = 
   const procedures = openProcedures(root, { engine: memory.engine });
   onTestFinished(() => procedures.close());
   const agent = scriptedAgent(memory, script, {
+    tools,
     inputProcessors: [procedureProcessor({ memory, procedures, ...fields })],
   });
   return { memory, procedures, agent };
@@ -63,6 +65,17 @@ describe("an agent with procedures in Markdown", () => {
     const last = JSON.stringify(agent.prompts.at(-1));
     expect(last).toContain("Nothing was recorded");
     expect(last).toContain("a path is none");
+  });
+
+  it("has failed weakly where the last tool of its task failed, whatever it loads and reports then", async () => {
+    const { memory, agent } = agentWith([
+      { tool: "fails" },
+      { tool: "load_procedure", args: { id: "procedure:rollback" } },
+      { tool: "report_procedure_outcome", args: { id: "procedure:deploy", success: false } },
+      { text: "sorry" },
+    ]);
+    await agent.generate("ship the service", on);
+    expect((await latest(memory, "task"))?.outcome).toMatchObject({ reward: 0, tier: "completed" });
   });
 
   it("is listed them in the order of the search in a run without a thread, where the tools work all the same", async () => {

@@ -85,6 +85,7 @@ export function procedureProcessor(fields: ProcedureProcessorFields): InputProce
     async processInputStep({ tools: given = {}, messages, messageList, requestContext }: ProcessInputStepArgs) {
       try {
         const run = parts.shared.runs.ofMessages(messageList) ?? (await askingRun(parts, requestContext));
+        for (const { name } of PROCEDURE_TOOLS) run?.procedureTools.add(name);
         const listing = listings.get(run ?? messageList) ?? listingOf(run, requestText(messages));
         listings.set(run ?? messageList, listing);
         const lines = await listing;

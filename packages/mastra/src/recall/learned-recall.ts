@@ -281,14 +281,16 @@ export class LearnedRecall implements Processor {
       if (messageList) narrowToReached(run, messageList, part.payload.request?.body);
     }
     if (!isAboutTool(part)) return;
+    const { toolName } = part.payload;
+    const declined = isDeclined(part);
+    const isOwn = this.#ownTools().has(toolName);
+    if (!isOwn && (part.type === "tool-call" || (part.type === "tool-result" && !declined))) noteStep(run, part);
     // Results of the memory's own tools are no evidence about the task.
-    if (this.#ownTools().has(part.payload.toolName)) {
+    if (isOwn || run.procedureTools.has(toolName)) {
       run.usedMemoryTools = true;
       return;
     }
     run.usedTaskTools = true;
-    const declined = isDeclined(part);
-    if (part.type === "tool-call" || (part.type === "tool-result" && !declined)) noteStep(run, part);
     if (part.type === "tool-call") {
       run.openCalls.add(part.payload.toolCallId);
       return;

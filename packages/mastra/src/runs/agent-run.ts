@@ -81,6 +81,8 @@ export interface AgentRun extends RunScope {
   startsStep: boolean;
   /** True when the last step called a tool of the task. */
   usedTaskTools: boolean;
+  /** Names of the tools for procedures that it was given, which are the memory's own. */
+  readonly procedureTools: Set<string>;
   /** True when the last step called a tool of the memory itself. */
   usedMemoryTools: boolean;
   /** The worst end of a tool call in the last step with results of tools. */
@@ -121,6 +123,7 @@ export function newRun(
     openCalls: new Set(),
     startsStep: false,
     usedTaskTools: false,
+    procedureTools: new Set(),
     usedMemoryTools: false,
     lastTools: "done",
     beside: new Set(),
