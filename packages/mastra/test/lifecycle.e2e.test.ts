@@ -10,7 +10,7 @@ import { consume, type Expected, expectRun, FAILURE, NOTHING, SUCCESS, WEAK_FAIL
 import { answered } from "./support/judged.js";
 import { listener } from "./support/listener.js";
 import { type Script, scriptedModel, searchingModel } from "./support/scripted-model.js";
-import { tools } from "./support/tools.js";
+import { failingWorkflow, tools } from "./support/tools.js";
 
 const THREAD = "task";
 const NOTE = "deploy the service with helm upgrade";
@@ -98,6 +98,13 @@ describe("a run", () => {
       "whose last tool returned that it failed, as those of MCP do, has weakly failed",
       WEAK_FAILURE,
       [{ tool: "failsQuietly" }, { text: "sorry" }],
+    ],
+    [
+      "whose last tool was a workflow that failed has weakly failed",
+      WEAK_FAILURE,
+      [{ tool: "workflow-flow", args: { inputData: {} } }, { text: "sorry" }],
+      generate,
+      { workflows: { flow: failingWorkflow } },
     ],
     ["whose provider's tool failed has weakly failed", WEAK_FAILURE, [], generate, { model: searchingModel() }],
     [

@@ -336,13 +336,21 @@ function isBlocked(step: { readonly reason: string } | undefined): boolean {
   return step?.reason === "tripwire";
 }
 
-/** True for a result that says that the tool failed: one of MCP or of the provider, or Mastra's error about a tool's arguments. */
+/** True for a result that says that the tool failed: one of MCP, of the provider or of a workflow, or Mastra's about a tool's arguments. */
 function isFailure({ payload }: ToolPart): boolean {
-  const { result, isError } = payload as { readonly result?: unknown; readonly isError?: boolean };
+  const { toolName, result, isError } = payload as {
+    readonly toolName: string;
+    readonly result?: unknown;
+    readonly isError?: boolean;
+  };
   if (typeof result !== "object" || result === null) return isError === true;
   const says = result as { readonly isError?: unknown };
-  return isError === true || says.isError === true || ("error" in result && "validationErrors" in result);
+  if (isError === true || says.isError === true) return true;
+  return "error" in result && ("validationErrors" in result || toolName.startsWith(WORKFLOW));
 }
+
+/** Beginning of the names that Mastra gives to workflows as tools. */
+const WORKFLOW = "workflow-";
 
 /** True for a call that a person declined. Earlier versions of Mastra 1 give it a result. */
 function isDeclined({ type, payload }: ToolPart): boolean {

@@ -1,4 +1,6 @@
 import { createTool } from "@mastra/core/tools";
+import { type AnyWorkflow, createStep, createWorkflow } from "@mastra/core/workflows";
+import { z } from "zod";
 
 const NO_INPUT = { type: "object", properties: {} } as unknown as undefined;
 
@@ -48,3 +50,24 @@ export const tools: Record<"works" | "fails" | "failsQuietly" | "strict" | "asks
     execute: async () => ({ ok: true }),
   }),
 };
+
+const SCHEMA = z.object({});
+
+/** A workflow that fails. An agent takes it as a tool. */
+export const failingWorkflow: AnyWorkflow = createWorkflow({
+  id: "flow",
+  description: "Fails.",
+  inputSchema: SCHEMA,
+  outputSchema: SCHEMA,
+})
+  .then(
+    createStep({
+      id: "fail",
+      inputSchema: SCHEMA,
+      outputSchema: SCHEMA,
+      execute: async () => {
+        throw new Error("the workflow failed");
+      },
+    }),
+  )
+  .commit();
