@@ -15,7 +15,8 @@ export interface Section {
 /** Most characters of a lesson, title and body; a collection keeps no longer text. */
 export const LONGEST_LESSON = 900_000;
 
-const HEADING = /^\[(\d{4}-\d{2}-\d{2})\] (.+)$/;
+// Formatters escape brackets, which are the same text to Markdown.
+const HEADING = /^\\?\[(\d{4}-\d{2}-\d{2})\\?\] (.+)$/;
 const CONFIDENCE = /^confidence: *(-?\d*\.?\d+)[^\S\n]*(?:\r?\n|\r|$)/i;
 
 /**

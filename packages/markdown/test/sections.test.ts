@@ -45,6 +45,10 @@ describe("lessons in Markdown", () => {
     expect(found("### [2026-01-02] linked\nbody\n\n[2026-01-02]: https://example.com")).toHaveLength(1);
   });
 
+  it("stay lessons where a formatter such as remark has escaped the brackets of their dates", () => {
+    expect(found("### \\[2026-01-02] a\none\n### \\[2026-01-02\\] b\ntwo")).toEqual(["a: one", "b: two"]);
+  });
+
   it("L3: state their confidence in the first line", () => {
     const [stated, none, later] = sectionsOf(
       "### [2026-01-02] a\n\nconfidence: 0.9\n\nbody\n### [2026-01-02] b\nbody\n### [2026-01-02] c\nbody\nconfidence: 0.1\n",
