@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { similarity } from "@qavr/core";
 import { replay, revoke } from "@qavr/core/maintenance";
@@ -278,51 +278,6 @@ describe("qavr demo", () => {
     expect(stdout).toMatch(/npx qavr dashboard --store .+ledger\.db/);
     const [, run, store] = /npx qavr why (\S+) --store (\S+)/.exec(stdout) as unknown as [string, string, string];
     expect(await dataOf("why", run, "--store", store)).toMatchObject({ kind: "run", run: { episode: run } });
-  });
-});
-
-describe("qavr notes", () => {
-  it("finds a note by its words, in the file that @qavr/local uses", async () => {
-    const file = newPath("notes.db");
-    const { id } = (await dataOf("notes", "add", "Clear the cache before a deploy.", "--file", file)) as { id: string };
-    expect(await dataOf("notes", "search", "deploy", "--file", file)).toMatchObject({ notes: [{ id }] });
-    expect((await qavr("notes", "search", "payroll", "--file", file)).stdout).toContain("No note has");
-  });
-
-  it("is read only from a file that exists", async () => {
-    const file = newPath("none.db");
-    for (const args of [
-      ["search", "deploy"],
-      ["prune", "--dry-run", "-s", ledger],
-    ]) {
-      const { exitCode, stderr } = await qavr("notes", ...args, "--file", file);
-      expect({ exitCode, stderr }).toEqual({ exitCode: 4, stderr: expect.stringContaining(`no file ${file}`) });
-    }
-    expect(existsSync(file)).toBe(false);
-  });
-});
-
-describe("qavr notes prune", () => {
-  it("archives notes that votes call misleading, with --yes alone", async () => {
-    const [file, store] = [newPath("notes.db"), newPath()];
-    await dataOf("notes", "add", "Run the deploy as root.", "--id", "wrong", "--file", file);
-    const engine = appEngine(sqliteStore(store));
-    for (let run = 0; run < 8; run++) {
-      const candidates = [{ id: "wrong", similarity: 0.9 }];
-      const { episode } = await engine.rank({ collection: "memories", candidates, topK: 1 });
-      await engine.end(episode, { reward: false, harmful: ["wrong"] });
-    }
-    await engine.close();
-    const prune = (...args: string[]): Promise<unknown> =>
-      dataOf("notes", "prune", "-s", store, "--file", file, ...args);
-    const found = { archived: [{ id: "wrong", score: -8 }] };
-    expect(await prune("--dry-run")).toMatchObject({ ...found, dryRun: true });
-    expect(await dataOf("notes", "search", "deploy", "--file", file)).toMatchObject({ notes: [{ id: "wrong" }] });
-    const report = JSON.parse((await qavr("notes", "prune", "-s", store, "--file", file, "--yes", "--json")).stdout);
-    expect(PRINTED.safeParse(report).error?.message).toBeUndefined();
-    expect(report.data).toMatchObject(found);
-    expect(await dataOf("notes", "search", "deploy", "--file", file)).toEqual({ notes: [] });
-    expect((await qavr("notes", "prune", "-s", store, "--file", file)).exitCode).toBe(2);
   });
 });
 

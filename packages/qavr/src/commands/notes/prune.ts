@@ -1,4 +1,5 @@
 import { prune } from "@qavr/core/maintenance";
+import type { LocalMemories } from "@qavr/local";
 import { CommandError } from "../../exit-codes.js";
 import { plural, shown } from "../../terminal/text.js";
 import type { Input, Output } from "../command.js";
@@ -10,8 +11,8 @@ export async function run({ open, options }: Input): Promise<Output> {
     throw new CommandError("USAGE", "Give --dry-run to see what would be archived, or --yes to archive it.");
   }
   const { engine, namespace } = await open(yes ? "write" : "read");
-  const report = await withNotes(options, "existing", (notes) =>
-    prune(engine, notes, { namespace, dryRun: dryRun === true }),
+  const report = await withNotes(options, "existing", async (notes) =>
+    prune(engine, await partOf(notes, namespace), { namespace, dryRun: dryRun === true }),
   );
   const verb = report.dryRun ? "would be archived" : "archived";
   return {
@@ -22,4 +23,11 @@ export async function run({ open, options }: Input): Promise<Output> {
         ...report.archived.map(({ id, score }) => `  ${score.toFixed(1)}  ${shown(id)}`),
       ].join("\n"),
   };
+}
+
+/** The namespace's own part of the file. Without one, its agents are shown notes of the default part, and vote on these. */
+async function partOf(notes: LocalMemories, namespace: string): Promise<LocalMemories> {
+  const own = notes.of(namespace);
+  const archived = await own.list({ archived: true, limit: 1 });
+  return archived.memories.length > 0 || (await own.size()) > 0 ? own : notes;
 }
