@@ -160,6 +160,9 @@ export const COMMANDS: readonly CommandEntry[] = [
     summary: "archive notes that misled, by the votes on them (writes with --yes)",
     options: [
       file(),
+      new Option("-c, --collection <name>", "name of the notes in the ledger: localMemories({ name })").default(
+        "memories",
+      ),
       new Option("--dry-run", "only say what would be archived"),
       new Option("--yes", "archive them; nothing is deleted"),
     ],

@@ -56,6 +56,19 @@ describe("qavr notes prune", () => {
     expect((await qavr("notes", "prune", "-s", store, "--file", file)).exitCode).toBe(2);
   });
 
+  it("looks for the votes under the collection that is named, and names those that the ledger has", async () => {
+    const [file, store] = [newPath("claims.db"), await misled("claims")];
+    await dataOf("notes", "add", "Run the deploy as root.", "--id", "wrong", "--file", file);
+    const prune = ["notes", "prune", "-s", store, "--file", file, "--dry-run"];
+    const { stdout } = await qavr(...prune);
+    expect(stdout).toContain("0 notes of 1 would be archived.");
+    expect(stdout).toContain(
+      "Namespace default has no collection memories. It has: claims. Name one with --collection.",
+    );
+    expect(await dataOf(...prune, "--collection", "claims")).toMatchObject({ archived: [{ id: "wrong" }] });
+    expect((await qavr(...prune, "--collection", "claims")).stdout).not.toContain("--collection");
+  });
+
   it("archives notes of the namespace's own part, and never those of another", async () => {
     const [file, store] = [newPath("notes.db"), await misled("memories", "acme")];
     const notes = localMemories({ path: file });

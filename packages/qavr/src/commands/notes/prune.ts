@@ -14,6 +14,7 @@ export async function run({ open, options }: Input): Promise<Output> {
   const report = await withNotes(options, "existing", async (notes) =>
     prune(engine, await partOf(notes, namespace), { namespace, dryRun: dryRun === true }),
   );
+  const known = (await engine.status({ namespace })).collections.map(({ collection }) => shown(collection));
   const verb = report.dryRun ? "would be archived" : "archived";
   return {
     data: report,
@@ -21,6 +22,11 @@ export async function run({ open, options }: Input): Promise<Output> {
       [
         `${plural(report.archived.length, "note")} of ${report.memories} ${verb}.`,
         ...report.archived.map(({ id, score }) => `  ${score.toFixed(1)}  ${shown(id)}`),
+        ...(known.length === 0 || known.includes(report.collection)
+          ? []
+          : [
+              `Namespace ${shown(namespace)} has no collection ${report.collection}. It has: ${known.join(", ")}. Name one with --collection.`,
+            ]),
       ].join("\n"),
   };
 }

@@ -17,14 +17,14 @@ export async function withNotes<Result>(
   access: "existing" | "create",
   work: (notes: LocalMemories) => Promise<Result>,
 ): Promise<Result> {
-  const { file = DEFAULT_FILE } = options as { readonly file?: string };
+  const { file = DEFAULT_FILE, collection } = options as { readonly file?: string; readonly collection?: string };
   if (access === "existing" && !existsSync(file)) {
     const message = `There is no file ${file}. Name another with --file, or add a note with npx qavr notes add.`;
     throw new CommandError("NOT_FOUND", message);
   }
   // Loaded here: @qavr/local needs a newer Node than the other commands.
   const { localMemories } = await import("@qavr/local");
-  const notes = localMemories({ path: file });
+  const notes = localMemories({ path: file, name: collection });
   try {
     return await work(notes);
   } finally {
