@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, rmSync } from "node:fs";
 import { localMemories } from "@qavr/local";
 import { sqliteStore } from "@qavr/sqlite";
 import { describe, expect, it } from "vitest";
@@ -37,6 +37,23 @@ describe("qavr notes", () => {
       expect({ exitCode, stderr }).toEqual({ exitCode: 4, stderr: expect.stringContaining(`no file ${file}`) });
     }
     expect(existsSync(file)).toBe(false);
+  });
+
+  it("are in a file: a postgres:// URL is refused, and makes no folder", async () => {
+    const { exitCode, stderr } = await qavr(
+      "notes",
+      "add",
+      "Fix the permissions.",
+      "--file",
+      "postgres://localhost/app",
+    );
+    const made = existsSync("postgres:");
+    rmSync("postgres:", { recursive: true, force: true });
+    expect({ exitCode, stderr, made }).toEqual({
+      exitCode: 2,
+      stderr: expect.stringContaining("Name the path of a file. Received a postgres:// URL."),
+      made: false,
+    });
   });
 });
 

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import type { LocalMemories } from "@qavr/local";
 import { CommandError } from "../../exit-codes.js";
+import { fileNamed } from "../../open-ledger.js";
 import type { Input } from "../command.js";
 
 /** The default of `localMemories`. */
@@ -10,14 +11,18 @@ const DEFAULT_FILE = ".qavr/memories.db";
  * Opens the file of own memories that the options name, and closes it after the work.
  *
  * @param access `create` makes the file where there is none
- * @throws CommandError NOT_FOUND for a file that does not exist
+ * @throws CommandError NOT_FOUND for a file that does not exist, USAGE for a URL
  */
 export async function withNotes<Result>(
   options: Input["options"],
   access: "existing" | "create",
   work: (notes: LocalMemories) => Promise<Result>,
 ): Promise<Result> {
-  const { file = DEFAULT_FILE, collection } = options as { readonly file?: string; readonly collection?: string };
+  const { file: named = DEFAULT_FILE, collection } = options as {
+    readonly file?: string;
+    readonly collection?: string;
+  };
+  const file = fileNamed(named);
   if (access === "existing" && !existsSync(file)) {
     const message = `There is no file ${file}. Name another with --file, or add a note with npx qavr notes add.`;
     throw new CommandError("NOT_FOUND", message);
