@@ -220,7 +220,12 @@ describe("qavr doctor", () => {
       await engine.report(episode, { reward: false, tier: "user", source: "thumbs" });
     }
     await engine.close();
-    expect(idsOf(await examined(path))).toContain("sources-disagree");
+    // Runs and why show only the outcome that counts. Health shows the reporters of the status.
+    const { findings } = await examined(path);
+    const fix = findings.find(({ id }) => id === "sources-disagree")?.fix;
+    expect(fix).toContain("Health in npx qavr dashboard shows how often each source reports a success.");
+    const reporters = [{ source: "checker" }, { source: "thumbs", success: 0 }];
+    expect(await dataOf("status", "-s", path)).toMatchObject({ reporters });
     await qavr("revoke", "--source", "thumbs", "--yes", "-s", path);
     expect(idsOf(await examined(path))).not.toContain("sources-disagree");
   });

@@ -157,7 +157,7 @@ function sourcesDisagree({ events }: Facts): Finding | undefined {
   return {
     id: "sources-disagree",
     finding: `In ${against.length} of ${several.length} runs with several reports, one says success and another failure.`,
-    fix: "npx qavr runs and npx qavr why show who said what. Correct the judge, revoke the source, or weigh sources by trust (governance).",
+    fix: "Health in npx qavr dashboard shows how often each source reports a success. Correct the judge, revoke the source, or weigh sources by trust (governance).",
   };
 }
 
