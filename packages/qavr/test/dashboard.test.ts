@@ -204,6 +204,21 @@ if (browser) {
       expect(text).toMatch(/^Note \d+,-?0\.\d+,/m);
     });
 
+    it.each(["memory", "run"] as const)(
+      "saves the numbers of a %s as CSV, in a form that programs read",
+      async (name) => {
+        const { page } = view;
+        await page.goto(addressOf(name));
+        await page.getByText(CONTENT[name]).first().waitFor();
+        for (const button of await page.getByRole("button", { name: "Save as CSV" }).filter({ visible: true }).all()) {
+          const [download] = await Promise.all([page.waitForEvent("download"), button.click()]);
+          const text = readFileSync(await download.path(), "utf8");
+          // The page has true minus signs, and a plus sign is quoted for spreadsheets.
+          expect(text).not.toMatch(/(^|,)('\+|−)[\d.]+(,|\r)/m);
+        }
+      },
+    );
+
     /** Each question of a developer, the clicks to its answer from the first page, and the answer. */
     it.each<[string, readonly string[], RegExp]>([
       ["Is it learning?", [], /150 runs have taught/],

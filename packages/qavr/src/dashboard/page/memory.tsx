@@ -82,6 +82,12 @@ function Known({ points }: { readonly points: readonly HistoryPoint[] }): JSX.El
   );
 }
 
+/** The score of a memory that was found, shown or not: its similarity, and what was added. */
+function termsOf({ shown, notShown }: Appearance): { similarity: number; added: number; score: number } {
+  const { similarity = 0, score = 0 } = shown ?? notShown ?? {};
+  return { similarity, added: notShown?.shift ?? score - similarity, score };
+}
+
 function Appearances({ rows }: { readonly rows: readonly Appearance[] }): JSX.Element {
   return (
     <DataTable
@@ -99,14 +105,11 @@ function Appearances({ rows }: { readonly rows: readonly Appearance[] }): JSX.El
         {
           head: "similarity",
           number: true,
-          cell: ({ shown, notShown }) => decimal((shown ?? notShown)?.similarity ?? 0),
+          cell: (row) => decimal(termsOf(row).similarity),
+          csv: (row) => termsOf(row).similarity,
         },
-        {
-          head: "added",
-          number: true,
-          cell: ({ shown, notShown }) => signed(shown ? shown.score - shown.similarity : (notShown?.shift ?? 0)),
-        },
-        { head: "score", number: true, cell: ({ shown, notShown }) => decimal((shown ?? notShown)?.score ?? 0) },
+        { head: "added", number: true, cell: (row) => signed(termsOf(row).added), csv: (row) => termsOf(row).added },
+        { head: "score", number: true, cell: (row) => decimal(termsOf(row).score), csv: (row) => termsOf(row).score },
         {
           head: "shown",
           wide: true,

@@ -172,9 +172,14 @@ function Exposure({ exposure, several }: { readonly exposure: ExposureView; read
                 cell: (item) => <MemoryLink memory={item} collection={collection} />,
                 csv: ({ id, label }) => label ?? id,
               },
-              { head: "similarity", number: true, cell: ({ similarity }) => decimal(similarity) },
-              { head: "added", number: true, cell: ({ shift }) => signed(shift) },
-              { head: "score", number: true, cell: ({ score }) => decimal(score) },
+              {
+                head: "similarity",
+                number: true,
+                cell: ({ similarity }) => decimal(similarity),
+                csv: ({ similarity }) => similarity,
+              },
+              { head: "added", number: true, cell: ({ shift }) => signed(shift), csv: ({ shift }) => shift },
+              { head: "score", number: true, cell: ({ score }) => decimal(score), csv: ({ score }) => score },
               { head: "why", cell: ({ reason }) => reason },
             ]}
           />
