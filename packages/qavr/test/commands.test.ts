@@ -347,8 +347,16 @@ describe("qavr revoke", () => {
     expect(await dataOf("status", "-s", path)).toMatchObject({ runs: { taught: 0 }, curve: { points: [] } });
   });
 
-  it("names the sources that there are, where none matches", async () => {
-    const { stdout } = await qavr("revoke", "--source", "nope", "--dry-run", "-s", ledger);
-    expect(stdout).toBe("No outcome is of the source nope. Sources of this ledger: checker.\n");
+  it("names the sources of the namespace, where none matches", async () => {
+    const path = await ledgerFile({ runs: 2 });
+    const engine = appEngine(sqliteStore(path));
+    const { episode } = await engine.rank({ namespace: "support", candidates: [{ id: "a", similarity: 1 }], topK: 1 });
+    await engine.end(episode, { reward: true, source: "thumbs" });
+    await engine.close();
+    const { stdout } = await qavr("revoke", "--source", "thumbs", "--dry-run", "-s", path);
+    expect(stdout).toBe("Namespace default has no outcome of the source thumbs. Its sources: checker.\n");
+    expect((await qavr("revoke", "--source", "thumbs", "--dry-run", "-s", path, "-n", "support")).stdout).toMatch(
+      /^1 /,
+    );
   });
 });

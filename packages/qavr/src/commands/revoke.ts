@@ -26,7 +26,8 @@ export async function run({ open, options, progress }: Input): Promise<Output> {
     const known = [...new Set((await readRuns(ledger)).reporters.map((reporter) => reporter.source))];
     if (!known.includes(source as string)) {
       const has = known.length === 0 ? "none" : known.map((name) => shown(name)).join(", ");
-      return { data: report, text: () => `No outcome is of the source ${source}. Sources of this ledger: ${has}.` };
+      const where = `Namespace ${shown(namespace)} has no outcome of the source ${source}.`;
+      return { data: report, text: () => `${where} Its sources: ${has}.` };
     }
   }
   const verb = report.dryRun ? "would be revoked" : "revoked";
