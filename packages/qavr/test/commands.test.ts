@@ -5,8 +5,10 @@ import { replay, revoke } from "@qavr/core/maintenance";
 import { sqliteStore } from "@qavr/sqlite";
 import { beforeAll, describe, expect, it } from "vitest";
 import { COMMANDS } from "../src/command-list.js";
+import { statusText } from "../src/commands/status.js";
 import type { DoctorReport } from "../src/reports/doctor.js";
 import type { StatusReport } from "../src/reports/status.js";
+import { createStyle } from "../src/terminal/terminal.js";
 import { appEngine, ledgerFile, newPath, runApp, unjudgedLedger } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
 import { jsonSchema, PRINTED } from "./support/schema.js";
@@ -223,7 +225,7 @@ describe("qavr status", () => {
     expect(await dataOf("status", "-s", path)).toMatchObject({ namespace: "large", otherNamespaces: ["small"] });
   });
 
-  it("shows no control characters of labels", async () => {
+  it("shows no control characters of labels and collections", async () => {
     const path = newPath();
     const engine = appEngine(sqliteStore(path));
     const { episode } = await engine.rank({
@@ -235,6 +237,9 @@ describe("qavr status", () => {
     const { stdout } = await qavr("status", "-s", path);
     expect(stdout).toContain("�[2Jgone�");
     expect(stdout).not.toContain("\x1b");
+    const report = (await dataOf("status", "-s", path)) as StatusReport;
+    const state = { ...report.state, sentence: "Learned lists do no better so far in \x1b[2Jdocs." };
+    expect(statusText({ ...report, state }, createStyle(process.stdout, false))).toContain("�[2Jdocs");
   });
 });
 

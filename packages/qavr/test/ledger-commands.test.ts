@@ -93,6 +93,22 @@ describe("qavr ledger", () => {
     expect(JSON.parse(stdout)).toEqual(JSON.parse((await qavr("ledger", "export", "-s", from)).stdout));
   });
 
+  it("shows no control characters of a collection's name, which a file from elsewhere may have", async () => {
+    const [path, learned, other] = [newPath(), newPath("learned.json"), newPath()];
+    const engine = appEngine(sqliteStore(path));
+    const candidates = [{ id: "a", similarity: 1 }];
+    const { episode } = await engine.rank({ collection: "\x1b[2Jdocs", candidates, topK: 1 });
+    await engine.end(episode, { reward: true, tier: "verified" });
+    await engine.close();
+    const exported = await qavr("ledger", "export", "-s", path);
+    await writeFile(learned, exported.stdout);
+    const imported = await qavr("ledger", "import", learned, "-s", other);
+    expect([exported.stderr, imported.stdout]).toEqual([
+      expect.stringMatching(/^1 memory of collection �\[2Jdocs, learner /),
+      "What was learned of 1 memory is in collection �[2Jdocs of namespace default now.\n",
+    ]);
+  });
+
   it("refuses a damaged file of what was learned, or one of another kind or learner, and leaves nothing behind", async () => {
     const file = newPath("learned.json");
     const learned = JSON.parse((await qavr("ledger", "export", "-s", ledger)).stdout);

@@ -16,7 +16,8 @@ export function statusText(report: StatusReport, style: Style): string {
   const abandoned = runs.abandoned > 0 ? `, ${count(runs.abandoned)} abandoned` : "";
   const several = areSeveral([...best, ...worst]);
   return [
-    `${paint[state.level](state.sentence)}`,
+    // It may name collections.
+    paint[state.level](shown(state.sentence, Number.POSITIVE_INFINITY)),
     "",
     curveLine(report, style),
     `runs      ${count(runs.recorded)} recorded${coverage}${abandoned}`,

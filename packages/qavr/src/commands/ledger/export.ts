@@ -1,5 +1,6 @@
 import { toLearnedFile } from "../../learned-file.js";
 import { collectionNamed, collectionsOf, onlyCollection } from "../../reports/collections.js";
+import { plural, shown } from "../../terminal/text.js";
 import type { Input, Output } from "../command.js";
 
 export async function run({ open, options, note }: Input): Promise<Output> {
@@ -9,6 +10,7 @@ export async function run({ open, options, note }: Input): Promise<Output> {
   const collections = await collectionsOf(ledger);
   const { collection } = named === undefined ? onlyCollection(collections) : collectionNamed(named, collections);
   const file = await toLearnedFile(engine, namespace, collection);
-  note(`${file.memories.length} memories of collection ${file.collection}, learner ${file.learner}`);
+  const memories = plural(file.memories.length, "memory", "memories");
+  note(`${memories} of collection ${shown(file.collection)}, learner ${file.learner}`);
   return { data: file, text: () => JSON.stringify(file) };
 }

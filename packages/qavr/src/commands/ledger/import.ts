@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { CommandError } from "../../exit-codes.js";
 import { assertImportable, importLearnedFile, readLearnedFile } from "../../learned-file.js";
-import { plural } from "../../terminal/text.js";
+import { plural, shown } from "../../terminal/text.js";
 import type { Input, Output } from "../command.js";
 
 export async function run({ open, args, options }: Input): Promise<Output> {
@@ -17,6 +17,6 @@ export async function run({ open, args, options }: Input): Promise<Output> {
   return {
     data: { namespace: ledger.namespace, collection, learner, memories: memories.length },
     text: () =>
-      `What was learned of ${plural(memories.length, "memory", "memories")} is in collection ${collection} of namespace ${ledger.namespace} now.`,
+      `What was learned of ${plural(memories.length, "memory", "memories")} is in collection ${shown(collection)} of namespace ${shown(ledger.namespace)} now.`,
   };
 }
