@@ -56,13 +56,28 @@ if (browser) {
       await page.getByText("npx qavr demo").waitFor();
       for (const [name, text] of [
         ["memories", "No memory has evidence yet"],
-        ["runs", "No run is recorded here"],
+        ["runs", "The ledger has no run"],
         ["health", "Too early to say"],
       ] as const) {
         await page.goto(`${empty.split("#")[0]}?page=${name}`);
         await page.getByText(text).waitFor();
       }
       expect(faults).toEqual([]);
+      await page.close();
+    });
+
+    it("denies of a compacted ledger no run that it has dropped", async () => {
+      const path = await ledgerFile({ runs: 20 });
+      await dataOf("ledger", "compact", "--older-than", "0", "--yes", "-s", path);
+      const { page } = await watchedPage(browser);
+      const { url: compacted } = await serve(path);
+      await page.goto(compacted);
+      await page.getByText("20 runs have taught").waitFor();
+      await page.getByText("The ledger has no judged run.").waitFor();
+      await page.goto(`${compacted.split("#")[0]}?page=memory&ref=d0`);
+      await page.getByText("No judged run showed it, among the 1,000 entries").waitFor();
+      await page.goto(`${compacted.split("#")[0]}?page=runs`);
+      await page.getByText("stays until it is compacted away").waitFor();
       await page.close();
     });
 

@@ -60,7 +60,14 @@ describe("qavr runs", () => {
     expect(report.next).toBe(3);
   });
 
-  it("says that no run is recorded only of the whole ledger", async () => {
+  it("denies of a compacted ledger no run that it has dropped", async () => {
+    const path = await ledgerFile({ runs: 20 });
+    await qavr("ledger", "compact", "--older-than", "0", "--yes", "-s", path);
+    expect((await qavr("status", "-s", path)).stdout).toContain("20 recorded");
+    expect((await qavr("runs", "-s", path)).stdout).toBe("The ledger has no run of namespace default.\n");
+  });
+
+  it("says that there is no run only of the whole ledger", async () => {
     const { stdout } = await qavr("runs", "--before", "1", "-s", ledger);
     expect(stdout).toBe("No run lies before place 1 of the ledger.\n");
   });

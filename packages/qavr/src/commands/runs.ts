@@ -11,7 +11,10 @@ export async function run({ open, options }: Input): Promise<Output> {
   const report = await runsReport(ledger, limit, before);
   const again = ["--before", String(report.next), "--limit", String(limit), ...placeOptions(options, ledger)];
   const next = report.next === undefined ? "" : `\nolder: npx qavr runs ${again.join(" ")}`;
-  const none = before === undefined ? "No run is recorded here." : `No run lies before place ${before} of the ledger.`;
+  const none =
+    before === undefined
+      ? `The ledger has no run of namespace ${shown(ledger.namespace)}.`
+      : `No run lies before place ${before} of the ledger.`;
   return {
     data: report,
     text: (style) => (report.runs.length === 0 ? none : `${textOf(report.runs)}${style.dim(next)}`),

@@ -22,7 +22,11 @@ export function Memory({ loaded }: { readonly loaded: Loaded<MemoryReport> }): J
           </section>
           <section class="card">
             <h2>What became known of it</h2>
-            {history.length === 0 ? <p class="dim">No run that showed it was judged.</p> : <Known points={history} />}
+            {history.length === 0 ? (
+              <p class="dim">No judged run showed it, among the 1,000 entries that were looked at.</p>
+            ) : (
+              <Known points={history} />
+            )}
           </section>
           <section class="card">
             <h2>Latest retrievals that found it</h2>

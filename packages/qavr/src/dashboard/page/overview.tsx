@@ -54,7 +54,7 @@ function Screen(report: StatusReport): JSX.Element {
       <section class="card">
         <h2>{curve.judged || curve.points.length === 0 ? "Success of judged runs" : "Runs that ended, none judged"}</h2>
         {curve.points.length === 0 ? (
-          <p class="dim">No run was judged yet.</p>
+          <p class="dim">The ledger has no judged run.</p>
         ) : (
           <>
             <Curve points={curve.points} events={curve.events} />

@@ -13,8 +13,8 @@ export function Runs({ loaded }: { readonly loaded: Loaded<RunsReport> }): JSX.E
     <Report loaded={loaded}>
       {({ runs, next }) =>
         runs.length === 0 ? (
-          <Empty title="No run is recorded here" command="npx qavr doctor">
-            A run appears when it has ended and was shown a memory.
+          <Empty title="The ledger has no run" command="npx qavr doctor">
+            A run appears when it has ended and was shown a memory, and stays until it is compacted away.
           </Empty>
         ) : (
           <section class="card">
