@@ -22,7 +22,7 @@ const WARM_RUNS = 100;
 /** Is it learning, does it help, how sure is that? */
 export function stateOf(status: NamespaceStatus): LearningState {
   const { episodes, taught, contexts, otherContexts, lift, memoryLift } = status;
-  const lifts = `${idleSentence(status)}${liftSentence(lift)}${memorySentence(memoryLift)}`;
+  const lifts = `${idleSentence(status)}${liftSentence(status)}${memorySentence(memoryLift)}`;
   if (episodes.recorded === 0) return { level: "empty", sentence: "No run is recorded yet." };
   if (taught === 0) {
     const sentence = `Not learning: ${plural(episodes.recorded, "run")} recorded, and no outcome has taught anything. Run npx qavr doctor.`;
@@ -51,9 +51,12 @@ function idleSentence({ collections }: NamespaceStatus): string {
   return `Learned lists do no better than the host's so far in ${idle.map(({ collection }) => collection).join(", ")}. `;
 }
 
-function liftSentence(lift: NamespaceStatus["lift"]): string {
-  if (!lift)
-    return "Lift is not measured yet: runs in the host's order are drawn after 300 outcomes, or with the option holdout.";
+function liftSentence({ learner, lift }: NamespaceStatus): string {
+  if (!lift) {
+    // Of the published learners, the default one alone draws them by itself.
+    const when = learner.startsWith("oar@") ? "after 300 outcomes, or " : "";
+    return `Lift is not measured yet: runs in the host's order are drawn ${when}with the option holdout.`;
+  }
   const { learned, holdout, needed } = lift.episodes;
   if (lift.lift === "not enough") {
     return `Lift needs ${needed} judged runs on each side: ${count(learned)} learned, ${count(holdout)} held out so far.`;

@@ -152,7 +152,7 @@ function Tiles({ runs, lift, memoryLift, curve, memories, outcomes }: StatusRepo
             ? `${points(measured.low)} … ${points(measured.high)}`
             : lift
               ? "too few runs yet"
-              : "not measured: set holdout"}
+              : "not measured yet"}
         </dd>
         {typeof memoryLift?.lift === "object" ? (
           <dd class="dim">
