@@ -317,6 +317,19 @@ describe("qavr why", () => {
     expect(await dataOf("why", "Note 4", "-s", ledger)).toMatchObject({ kind: "memory", memory: { id: "d4" } });
   });
 
+  it("finds a memory by its label as lists cut it, also within a character of two code units", async () => {
+    const path = newPath();
+    const engine = appEngine(sqliteStore(path));
+    const candidates = [{ id: "a", similarity: 1, label: `${"x".repeat(58)}😀 and more` }];
+    const { episode } = await engine.rank({ candidates, topK: 1 });
+    await engine.end(episode, { reward: true, tier: "verified" });
+    await engine.close();
+    // As a terminal and a shell pass it on: in UTF-8, which has no half characters.
+    const listed = Buffer.from((await qavr("memories", "-s", path)).stdout).toString();
+    const name = /\bx+.*…/.exec(listed)?.[0] as string;
+    expect(await dataOf("why", name, "-s", path)).toMatchObject({ kind: "memory", memory: { id: "a" } });
+  });
+
   it("finds a memory by its label as lists cut it, however long ago it was shown", async () => {
     const path = newPath();
     const engine = appEngine(sqliteStore(path));

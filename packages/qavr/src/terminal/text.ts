@@ -7,7 +7,8 @@ const UNSAFE = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066
 /** Stored text as a terminal may show it, on one line. */
 export function shown(text: string, most = 80): string {
   const safe = text.replace(UNSAFE, "�");
-  return safe.length <= most ? safe : `${safe.slice(0, most - 1)}…`;
+  // Without half of a character of two code units, which no terminal shows and no shell takes.
+  return safe.length <= most ? safe : `${safe.slice(0, most - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
 /** A word for a POSIX shell. Quoted where it needs to be. */
