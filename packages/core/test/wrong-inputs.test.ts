@@ -148,7 +148,10 @@ describe("an outcome", () => {
     await expectRefused("UNKNOWN_EPISODE", () => tested.engine.report("done", { reward: 1 }, { namespace: "other" }));
     await expectRefused("UNKNOWN_EPISODE", () => tested.engine.end(open, { reward: 1 }, { namespace: "other" }));
     await expectRefused("INVALID_ID", () => tested.engine.report("", { reward: 1 }));
-    await expectRefused("INVALID_ID", () => tested.engine.report("done", { reward: 1 }, { namespace: "" }));
+    for (const namespace of ["", null as never]) {
+      await expectRefused("INVALID_ID", () => tested.engine.report("done", { reward: 1 }, { namespace }));
+      await expectRefused("INVALID_ID", () => tested.engine.end(open, { reward: 1 }, { namespace }));
+    }
   });
 
   it("accepts the bounds themselves", async () => {

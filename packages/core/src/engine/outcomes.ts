@@ -4,7 +4,7 @@ import { QavrError } from "../errors/qavr-error.js";
 import { plainest } from "../ledger/used.js";
 import type { LedgerEntry } from "../store/store.js";
 import { assertName, sameBytes } from "../store/validate.js";
-import { type CheckedOutcome, checkOutcome, DEFAULT_NAME, namespaceIn } from "./check.js";
+import { type CheckedOutcome, checkOutcome, DEFAULT_NAME, NAME, namespaceIn } from "./check.js";
 import { findEpisode, openEpisode } from "./episodes/find-episode.js";
 import type { EpisodeLifecycle } from "./episodes/lifecycle.js";
 import type { OpenEpisode, Shown } from "./episodes/open-episodes.js";
@@ -14,7 +14,7 @@ import { outcomeKey, toEntry } from "./recorder.js";
 import type { EndOptions, Engine, OutcomeReceipt } from "./types.js";
 
 const END_OPTIONS: FieldRules<EndOptions> = {
-  namespace: true,
+  namespace: NAME,
   uncredited: [Array.isArray, "an array of exposures, as in [ranking.exposure]"],
 };
 
@@ -26,9 +26,8 @@ export function createOutcomes(parts: EngineParts, episodes: EpisodeLifecycle): 
       if (!parts.enabled) return undefined;
       const checked = input === undefined ? undefined : checkOutcome(input);
       checkFields("end", options, END_OPTIONS);
-      const { uncredited = [] } = options;
+      const { uncredited = [], namespace = open.get(id)?.namespace ?? DEFAULT_NAME } = options;
       for (const exposure of uncredited) assertExposure(exposure);
-      const { namespace = open.get(id)?.namespace ?? DEFAULT_NAME } = options;
       const ended = await accepted(namespace, id, checked, async (forgotten) => {
         const episode = openEpisode(open, options.namespace, id);
         const entry = checked && openOutcomeEntry(episode, checked, forgotten);
