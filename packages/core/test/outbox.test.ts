@@ -1,30 +1,13 @@
 import { describe, expect, it, vi } from "vitest";
-import { type EngineOptions, memoryStore, QavrError, similarity } from "../src/index.js";
+import { memoryStore, QavrError, similarity } from "../src/index.js";
 import { forget, repair, replay } from "../src/maintenance/index.js";
 import type { WaitingCommit } from "../src/store-kit.js";
 import { withOutbox } from "../src/store-kit.js";
 import { faultyStore } from "./support/faulty-store.js";
 import { handTimer } from "./support/hand-timer.js";
 import { memoryOutbox } from "./support/memory-outbox.js";
+import { queueing, runs } from "./support/queueing.js";
 import { request, snapshot, testEngine } from "./support/test-engine.js";
-
-function queueing(options: Partial<EngineOptions> & { readonly cap?: number } = {}) {
-  const { cap, ...engineOptions } = options;
-  const outbox = memoryOutbox(cap);
-  const faulty = faultyStore();
-  return { outbox, ...faulty, ...testEngine({ store: withOutbox(faulty.store, outbox), ...engineOptions }) };
-}
-
-/** Ends `count` runs with an outcome each. */
-async function runs({ engine }: Pick<ReturnType<typeof testEngine>, "engine">, count: number): Promise<string[]> {
-  const statuses: string[] = [];
-  for (let run = 0; run < count; run++) {
-    const { episode } = await engine.rank(request());
-    const receipt = await engine.end(episode, { reward: run % 2 === 0, idempotencyKey: `run-${run}` });
-    statuses.push(receipt?.status as string);
-  }
-  return statuses;
-}
 
 describe("an outcome while the store is out of reach", () => {
   it("is acknowledged from the outbox, and is in the store exactly once and in order when that is back", async () => {

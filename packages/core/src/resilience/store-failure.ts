@@ -10,6 +10,7 @@ const OUT_OF_REACH: readonly ErrorCode[] = [
   "STORE_BUSY",
   "STORE_FAILED",
   "STORE_TIMEOUT",
+  "STORE_COMMIT_UNKNOWN",
   "STORE_CIRCUIT_OPEN",
 ];
 
