@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { QavrError } from "../src/index.js";
+import { withOutbox } from "../src/store-kit.js";
 import { queueing, runs } from "./support/queueing.js";
+import { request, testEngine } from "./support/test-engine.js";
 
 describe("an outcome in the outbox", () => {
   it("is queued, and sent again from the outbox, where a commit may have been kept", async () => {
@@ -17,5 +19,34 @@ describe("an outcome in the outbox", () => {
     await engine.flush();
     expect(outbox.waiting).toEqual([]);
     expect(await engine.status()).toMatchObject({ outcomes: { user: 3 }, corrections: 0, seq: 6 });
+  });
+
+  it("that an earlier process left in the outbox can be corrected by the next one", async () => {
+    const world = queueing();
+    world.faults.commit = "before";
+    const { episode } = await world.engine.rank(request());
+    await world.engine.end(episode, { reward: true });
+    const heir = testEngine({ store: withOutbox(world.inner, world.outbox), prefix: "heir" });
+    expect(await heir.engine.report(episode, { reward: false })).toMatchObject({ status: "committed" });
+    expect(await heir.engine.status()).toMatchObject({ outcomes: { user: 2 }, corrections: 1 });
+  });
+
+  it("that reaches the store while a report on its run looks for it is found", async () => {
+    const world = queueing();
+    const { engine, inner, faults, clock } = world;
+    faults.commit = "before";
+    const { episode } = await engine.rank(request());
+    await engine.end(episode, { reward: true });
+    faults.commit = "none";
+    clock.now += 4_000;
+    const next = await engine.rank(request());
+    const { readStates } = inner;
+    inner.readStates = async (...call) => {
+      inner.readStates = readStates;
+      const states = await readStates(...call);
+      await engine.end(next.episode, { reward: true });
+      return states;
+    };
+    expect(await engine.report(episode, { reward: false })).toMatchObject({ status: "committed" });
   });
 });

@@ -94,7 +94,7 @@ export function createOutcomes(parts: EngineParts, episodes: EpisodeLifecycle): 
   /** The recorded episode, after a drain of the outbox if need be. @throws STORE_UNAVAILABLE while it may still wait there */
   async function recorded(namespace: string, reference: string): ReturnType<typeof states.resolve> {
     const found = await states.resolve(namespace, reference);
-    if (found || !queue || queue.health().queued === 0) return found;
+    if (found || !queue) return found;
     return (await import("./on-first-use.js")).afterDraining(parts, queue, namespace, reference);
   }
 
