@@ -10,7 +10,7 @@ import type { EpisodeLifecycle } from "./episodes/lifecycle.js";
 import type { OpenEpisode, Shown } from "./episodes/open-episodes.js";
 import { resolveShown, shownIn, shownInRecord } from "./episodes/shown.js";
 import type { EngineParts } from "./parts.js";
-import { outcomeKey, toEntry } from "./recorder.js";
+import { outcomeKey, type RecordedReceipt, toEntry } from "./recorder.js";
 import type { EndOptions, Engine, OutcomeReceipt } from "./types.js";
 
 const END_OPTIONS: FieldRules<EndOptions> = {
@@ -60,7 +60,7 @@ export function createOutcomes(parts: EngineParts, episodes: EpisodeLifecycle): 
             open.touch(episode, parts.now());
             const writing = recorder.record(episode, "open", entry);
             const receipt = await episodes.keepUnsent(episode, entry, writing);
-            return answer(namespace, checked, episode.id, receipt);
+            return answer(namespace, checked, episode.id, receipt as RecordedReceipt);
           },
           recorded: async (found) => {
             if (!found || parts.now() - found.record.lastAt > parts.outcomeWindow) {
@@ -102,13 +102,12 @@ export function createOutcomes(parts: EngineParts, episodes: EpisodeLifecycle): 
     namespace: string,
     outcome: CheckedOutcome,
     episode: string,
-    receipt: { readonly status: string; readonly seq: number } | undefined,
+    { status, seq }: RecordedReceipt,
   ): Promise<OutcomeReceipt> {
-    const status = receipt?.status === "duplicate" || receipt?.status === "queued" ? receipt.status : "committed";
     if (status === "committed" && parts.governance?.rulesFor(outcome.tier).cap) {
       await (await import("./on-first-use.js")).logCaps(parts, namespace, episode, outcome.source);
     }
-    return { status, episode, seq: receipt?.seq ?? 0 };
+    return { status, episode, seq };
   }
 
   /** The outcome as an entry: the one that could not be sent before, if it says the same. */

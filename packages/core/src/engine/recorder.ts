@@ -12,6 +12,11 @@ import type { OutboxQueue, QueueReceipt } from "../store/store.js";
 import { type CommitReceipt, type LedgerEntry, type Reduce, STORE_LIMITS, type Store } from "../store/store.js";
 import type { OpenEpisode, OpenExposure } from "./episodes/open-episodes.js";
 
+/** The receipt of an entry whose key was free, or has the same entry. */
+export type RecordedReceipt =
+  | Extract<QueueReceipt, { status: "queued" }>
+  | (CommitReceipt & { status: "committed" | "duplicate" });
+
 /** Turns open episodes into ledger entries and commits them. */
 export interface Recorder {
   /**
@@ -23,11 +28,11 @@ export interface Recorder {
     state: EpisodeState,
     last?: LedgerEntry,
     suspendedAs?: string,
-  ): Promise<QueueReceipt | undefined>;
+  ): Promise<RecordedReceipt | undefined>;
   /** Sends again the entries whose commit failed before, and nothing else. @throws the store's codes; the episode keeps them then */
   recordUnsent(episode: OpenEpisode): Promise<void>;
   /** Commits an outcome and turns a conflict into its error. It may wait in the outbox while the store is out of reach. */
-  commit(namespace: string, outcome: LedgerEntry): Promise<QueueReceipt>;
+  commit(namespace: string, outcome: LedgerEntry): Promise<RecordedReceipt>;
 }
 
 export interface RecorderOptions {
@@ -118,7 +123,7 @@ export function createRecorder(options: RecorderOptions): Recorder {
     async commit(namespace, entry) {
       const [receipt] = await commitOrQueue(namespace, [entry]);
       assertNoConflict(receipt as QueueReceipt, entry);
-      return receipt as QueueReceipt;
+      return receipt as RecordedReceipt;
     },
   };
 }
@@ -132,8 +137,8 @@ export function outcomeKey(idempotencyKey: string): string {
   return `outcome:key:${idempotencyKey}`;
 }
 
-function assertNoConflict({ status, seq }: QueueReceipt, { key }: LedgerEntry): void {
-  if (status === "conflict") throw conflict(key, seq);
+function assertNoConflict(receipt: QueueReceipt, { key }: LedgerEntry): asserts receipt is RecordedReceipt {
+  if (receipt.status === "conflict") throw conflict(key, receipt.seq);
 }
 
 /** For an idempotency key that another outcome has used, at place `seq`. */

@@ -1,8 +1,9 @@
 import { checkFields } from "../../errors/field-rules.js";
 import { QavrError } from "../../errors/qavr-error.js";
-import type { LedgerEntry, QueueReceipt } from "../../store/store.js";
+import type { LedgerEntry } from "../../store/store.js";
 import { NAME } from "../check.js";
 import type { EngineParts } from "../parts.js";
+import type { RecordedReceipt } from "../recorder.js";
 import type { Engine } from "../types.js";
 import { openEpisode } from "./find-episode.js";
 import type { OpenEpisode } from "./open-episodes.js";
@@ -19,7 +20,7 @@ export interface EpisodeLifecycle extends Pick<Engine, "suspend"> {
     state: "ended" | "suspended" | "abandoned",
     outcome?: LedgerEntry,
     suspendedAs?: string,
-  ): Promise<QueueReceipt | undefined>;
+  ): Promise<RecordedReceipt | undefined>;
   /** Remembers an outcome until its commit is known to have succeeded. */
   keepUnsent<Result>(episode: OpenEpisode, outcome: LedgerEntry | undefined, writing: Promise<Result>): Promise<Result>;
   /** Records overdue episodes. Never rejects. */
