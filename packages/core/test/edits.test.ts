@@ -54,6 +54,23 @@ describe("a memory whose text has changed", () => {
     expect(await evidence(engine)).toBe(1);
   });
 
+  it("was edited once, also when runs that were shown the old text end after those that were shown the new one", async () => {
+    const { engine, clock } = testEngine();
+    const run = async (text: string): Promise<string> => {
+      clock.now += 1_000;
+      return (await show(engine, text)).episode;
+    };
+    for (let count = 0; count < 4; count++) await engine.end(await run("old text"), { reward: true });
+    const underWay = [await run("old text"), await run("old text")];
+    for (const old of underWay) {
+      await engine.end(await run("new text"));
+      await engine.end(old);
+    }
+    await engine.end(await run("new text"));
+    expect(await evidence(engine)).toBe(2);
+    expect(await replay(engine)).toMatchObject({ identical: true });
+  });
+
   it("learns from the run that showed the new text at full weight", async () => {
     const engine = await taught();
     await engine.end((await show(engine, "new text")).episode, { reward: true });

@@ -163,6 +163,27 @@ describe("a memory that nobody has verified", () => {
     },
   );
 
+  it.each([
+    ["discount", 0],
+    ["reset", 0],
+    ["keep", 3],
+  ] as const)(
+    "under the policy %s, runs that were shown its old text and end after the edit confirm the new one %d times",
+    async (onEdit, late) => {
+      const world = testEngine({ onEdit });
+      const { engine, clock } = world;
+      const old: string[] = [];
+      for (let run = 0; run < 3; run++) old.push(await showOne(world, { id: "d", text: "the old text" }));
+      clock.now += 1_000;
+      await engine.end(await showOne(world, { id: "d", text: "an entirely different one" }));
+      for (const episode of old) await engine.end(episode, VERIFIED);
+      expect(await confirmations(world, "d")).toEqual([late]);
+      await engine.end(await showOne(world, { id: "d", text: "an entirely different one" }), VERIFIED);
+      expect(await confirmations(world, "d")).toEqual([late + 1]);
+      expect(await replay(engine)).toMatchObject({ identical: true });
+    },
+  );
+
   it.each(["discount", "reset"] as const)(
     "under the policy %s, a success of its old text that is taken back takes nothing from the new one",
     async (onEdit) => {

@@ -216,8 +216,9 @@ function observe<Shared, Memory>(draft: Draft<Shared, Memory>, exposure: Recorde
     const record = draft.memory(exposure.collection, id);
     shown.set(id, record);
     if (item.contentHash !== 0 && item.contentHash !== record.contentHash) {
-      if (record.contentHash !== 0) edit(draft, record, onEdit);
-      record.contentHash = item.contentHash;
+      const isOlder = exposure.at < record.lastShown;
+      if (record.contentHash !== 0) edit(draft, record, onEdit, isOlder);
+      if (!isOlder) record.contentHash = item.contentHash;
     }
     record.shown += 1;
     record.lastShown = Math.max(record.lastShown, exposure.at);
