@@ -212,6 +212,17 @@ describe("a move is refused", () => {
     await learn(tested, 1);
     expect(await headIn(stores.north)).toBe(8);
   });
+
+  it("for a ledger that was compacted since it left the target, which has a copy", async () => {
+    const { open } = places();
+    const tested = engineOn(open());
+    await learn(tested, 3);
+    await move(tested, "south");
+    await learn(tested, 3);
+    tested.clock.now = START + 1;
+    await compact(tested.engine, { namespace: NAMESPACE, olderThan: 0 });
+    await expect(move(tested, "north")).rejects.toMatchObject({ code: "UNSUPPORTED" });
+  });
 });
 
 describe("a store of several that fails", () => {

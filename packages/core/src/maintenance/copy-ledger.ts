@@ -62,6 +62,7 @@ async function copyEntries(
     const [[theirs], [ours]] = (await Promise.all(
       [from, to].map((store) => store.readEntries(namespace, { after: last - 1, limit: 1 })),
     )) as [readonly SequencedEntry[], readonly SequencedEntry[]];
+    if (theirs?.seq !== last && (await from.head(namespace)) >= last) throw compacted(namespace);
     if (!isSame(theirs, ours)) throw differs(namespace, last);
   }
   for (;;) {
