@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { ENGINE_DEFAULTS, memoryStore } from "../src/index.js";
-import { exportState, replay } from "../src/maintenance/index.js";
+import { exportState, replay, revoke } from "../src/maintenance/index.js";
 import { candidates, ids, request, snapshot, testEngine } from "./support/test-engine.js";
 
 describe("fetchSize", () => {
@@ -14,6 +14,14 @@ describe("fetchSize", () => {
     expect(await engine.fetchSize({ topK: 4 })).toBe(50);
     expect(await engine.fetchSize({ topK: 20 })).toBe(80);
     expect(await engine.fetchSize({ namespace: "other", topK: 4 })).toBe(4);
+  });
+
+  it("is what is asked for again when all that was learned is revoked", async () => {
+    const { engine } = testEngine();
+    await engine.end((await engine.rank(request())).episode, { reward: true });
+    expect(await engine.fetchSize({ topK: 4 })).toBe(50);
+    await revoke(engine, { namespace: "default", source: "user" });
+    expect(await engine.fetchSize({ topK: 4 })).toBe(4);
   });
 
   it("takes the caller's fetchK, never less than topK and never more than 1,000", async () => {

@@ -160,7 +160,7 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
       tables.writeState(tables.scopeId(row.id, state.scope), state);
       cache.write(namespace, state.scope, state.id, state.value ?? undefined);
     }
-    changes.add(namespace, states);
+    if (states.length > 0) changes.forget(namespace);
     if (checkpoint) checkpoints.write(row, checkpoint);
   };
 

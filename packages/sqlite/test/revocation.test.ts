@@ -27,8 +27,11 @@ describe("a revocation in one handle of a file", () => {
       await left.end(episode, { reward: false, source: "liar" });
     }
     expect([await first(left), await first(right)]).toEqual(["d1", "d1"]);
+    const sizes = () => Promise.all([left, right].map((engine) => engine.fetchSize({ topK: 1 })));
+    expect(await sizes()).toEqual([50, 50]);
     expect(await revoke(right, { namespace: "default", source: "liar" })).toMatchObject({ outcomes: 30, memories: 1 });
     expect([await first(left), await first(right)]).toEqual(["d0", "d0"]);
+    expect(await sizes()).toEqual([1, 1]);
     await Promise.all([left.close(), right.close()]);
     const third = createEngine({ store: sqliteStore(path) });
     expect(await first(third)).toBe("d0");

@@ -123,7 +123,7 @@ export function memoryStore(): Store {
       for (const state of checkpoint.states) write(target.kept, state);
       target.entries.splice(0, checkpoint.seq - base);
       target.base = checkpoint.seq;
-      changes.add(namespace, revision.states);
+      if (revision.states.length > 0) changes.forget(namespace);
       return true;
     },
 
