@@ -173,7 +173,7 @@ describe("the default learner over 25 memories in one order, where a fifth of th
       }
       firsts.push(first);
     }
-    expect(Math.max(...firsts)).toBeLessThanOrEqual(100);
+    expect(Math.max(...firsts)).toBeLessThanOrEqual(110);
     expect(late / (200 * COIN_SEEDS.length)).toBeGreaterThan(0.9);
   });
 });
@@ -242,6 +242,52 @@ describe("the default learner where each search finds five dissimilar memories t
       }
     }
     expect(fresh / (500 * COIN_SEEDS.length)).toBeLessThan(0.2);
+  });
+});
+
+describe("the default learner over twelve kinds of request with six memories each, of which two are shown", () => {
+  /** Share of the way from similarity to the best list that the last 500 of 2,000 runs go. */
+  async function gained(seed: number): Promise<number> {
+    const random = seededRandom(seed);
+    const { engine } = testEngine({ prefix: `${seed}` });
+    const noise = () => random.next() + random.next() + random.next() - 1.5;
+    const directions = Array.from({ length: 12 }, () => Array.from({ length: 64 }, () => noise() / 4));
+    const memories = directions.flatMap((_, kind) =>
+      Array.from({ length: 6 }, (_, i) => {
+        const drawn = random.next();
+        const effect = drawn < 0.3 ? 0.35 : drawn < 0.6 ? -0.3 : 0;
+        return { id: `${kind}-${i}`, kind, effect, affinity: 0.1 * noise() };
+      }),
+    );
+    const sums = { similarity: 0, learned: 0, best: 0 };
+    for (let run = 0; run < 2_000; run++) {
+      const kind = Math.floor(random.next() * 12);
+      const vector = (directions[kind] as number[]).map((value) => value + 0.05 * noise());
+      const candidates = memories
+        .map((memory) => ({
+          ...memory,
+          similarity: (memory.kind === kind ? 0.7 : 0.25) + memory.affinity + 0.1 * noise(),
+        }))
+        .sort((a, b) => b.similarity - a.similarity)
+        .slice(0, 20);
+      const effects = candidates.map((memory) => (memory.kind === kind ? memory.effect : 0));
+      const chanceOf = (shown: readonly number[]) => 0.4 + Math.max(0, ...shown) + Math.min(0, ...shown);
+      const { episode, items } = await engine.rank({ candidates, topK: 2, vector });
+      const chance = chanceOf(items.map(({ index }) => effects[index] as number));
+      if (run >= 1_500) {
+        sums.similarity += chanceOf(effects.slice(0, 2));
+        sums.learned += chance;
+        sums.best += chanceOf([Math.max(...effects)]);
+      }
+      await engine.end(episode, { reward: random.next() < chance });
+    }
+    return (sums.learned - sums.similarity) / (sums.best - sums.similarity);
+  }
+
+  it("goes most of the way to the best lists", async () => {
+    let sum = 0;
+    for (const seed of COIN_SEEDS) sum += await gained(seed);
+    expect(sum / COIN_SEEDS.length).toBeGreaterThan(0.85);
   });
 });
 

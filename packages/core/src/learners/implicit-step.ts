@@ -4,7 +4,7 @@ import { clamp, sigmoid } from "../scoring/bounds.js";
 export interface StepNumbers {
   /** Least curvature of the logistic likelihood: bounds the step on runs predicted with certainty. */
   readonly leastCurvature: number;
-  /** Share of the blame for a bad surprise that is divided by suspicion and not by relevance, in [0, 1]. */
+  /** Share of a surprise that is divided by suspicion and not by relevance, in [0, 1]. */
   readonly suspicion: number;
   /** Logits over which suspicion falls by a factor e. */
   readonly suspicionScale: number;
@@ -42,8 +42,8 @@ export function curvature(probability: number, { leastCurvature }: StepNumbers):
 }
 
 /**
- * Shares of a run's residual among the memories shown. A good surprise is shared by relevance. A share s of the blame for a bad one is
- * shared by suspicion, so that a good memory beside a bad one takes less of it.
+ * Shares of a run's residual among the memories shown. A share s of it is divided by suspicion: a memory of low utility takes more of it,
+ * a good one beside it less.
  *
  *     e_m = exp(−u_m / scale)        g_m = w_m (1 − s + s · e_m Σ w / Σ w e)
  *
@@ -53,10 +53,8 @@ export function curvature(probability: number, { leastCurvature }: StepNumbers):
 export function shareSurprise(
   weights: readonly number[],
   logits: readonly number[],
-  good: boolean,
   { suspicion: share, suspicionScale }: StepNumbers,
 ): readonly number[] {
-  if (good) return weights;
   const suspicion = logits.map((logit) => Math.exp(clamp(-logit / suspicionScale, -20, 20)));
   let suspected = 0;
   let total = 0;

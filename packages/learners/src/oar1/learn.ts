@@ -104,12 +104,15 @@ export function learn(lesson: OarLesson, { footprints, halfLife }: OarRules): Co
   const whole = all.reduce((sum, { weight, logit }) => sum + weight * logit, base);
   const expected = sigmoid(base);
   const probability = sigmoid(whole);
-  const shares = shareSurprise(
-    all.map(({ weight }) => weight),
-    all.map(({ logit }) => logit),
-    reward === null || reward > probability,
-    OAR1,
-  );
+  const weights = all.map(({ weight }) => weight);
+  const isGood = reward === null || reward > probability;
+  const shares = isGood
+    ? weights
+    : shareSurprise(
+        weights,
+        all.map(({ logit }) => logit),
+        OAR1,
+      );
   const directed = directions.some((direction) => direction !== undefined);
   let variance: number = OAR1.biasVariance + (directed ? OAR1.baselineVariance : 0);
   all.forEach((part, i) => {

@@ -79,7 +79,6 @@ export function learn(lesson: OarLesson, halfLife: number): Contribution {
   const shares = shareSurprise(
     all.map(({ weight }) => weight),
     all.map(({ logit, shown }) => shown.memory.reputation + logit),
-    reward === null || reward > probability,
     OAR.STEP,
   );
   const baselines = exposures.map(({ shared }, e) => (directions[e] ? baselineVariance(shared) : 0));

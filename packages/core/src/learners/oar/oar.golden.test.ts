@@ -60,7 +60,7 @@ class Reference implements ReferenceModel {
     const [R, C] = this.#gates();
     const votes = this.#voted / (this.#runs + 10);
     const expected = sigmoid(this.#bias + dot(this.#beta, z));
-    const free = Math.max(0, 1 - expected / 0.3);
+    const free = Math.max(0, 1 - expected / 0.25);
     const need = Math.max(0, 1 - expected / 0.6);
     const claims = relative.map((value) => value ** 2 + free * (1 - value ** 2));
     const most = Math.max(...candidates.map(({ id }, i) => (claims[i] as number) * this.#left(id) * this.#of(id).n));
@@ -177,9 +177,7 @@ class Reference implements ReferenceModel {
     const suspicion = before.map((u) => Math.exp(within(-u / 0.5, -20, 20)));
     const total = parts.reduce((sum, { w }) => sum + w, 0);
     const suspected = parts.reduce((sum, { w }, i) => sum + w * (suspicion[i] as number), 0);
-    const g = parts.map(({ w }, i) =>
-      reward > P ? w : w * (0.5 + (0.5 * (suspicion[i] as number) * total) / suspected),
-    );
+    const g = parts.map(({ w }, i) => w * (0.5 + (0.5 * (suspicion[i] as number) * total) / suspected));
     const k = parts.map(({ id }) => Math.max(0.5, 1.3 / (1 + 0.2 * this.#of(id).info)));
     const kappa = parts.map(({ id }) => Math.max(0.05, 1 / (1 / 0.07 + 0.5 * this.#of(id).info)));
     const kb = Math.max(0.15, 1.5 / (1 + this.#runs / 100));
@@ -246,27 +244,27 @@ describe("oar@2", () => {
     const { evidence, reputation, information, lastRun, vector } = known.state;
     const rounded = (values: readonly number[]): number[] => values.map((value) => Number(value.toFixed(5)));
     expect(scores).toEqual([
-      [19, "m17", 0.718399, "m35", 0.681801],
-      [39, "m3", 0.854277, "m5", 0.725592],
-      [59, "m21", 0.917851, "m36", 0.715351],
-      [79, "m9", 0.899986, "m29", 0.834585],
-      [99, "m3", 0.941451, "m25", 0.925041],
-      [119, "m38", 0.888561, "m11", 0.741886],
+      [19, "m17", 0.716381, "m35", 0.680891],
+      [39, "m3", 0.779226, "m24", 0.756282],
+      [59, "m21", 0.917851, "m36", 0.715341],
+      [79, "m9", 0.861622, "m24", 0.778282],
+      [99, "m3", 0.946368, "m25", 0.702625],
+      [119, "m12", 0.835137, "m31", 0.717571],
     ]);
-    expect(rounded([bias, steps, lessons, votedRuns])).toEqual([-0.60842, 124, 120, 42]);
+    expect(rounded([bias, steps, lessons, votedRuns])).toEqual([-0.62108, 124, 120, 42]);
     expect(rounded([predicted, reputations, both, gateDenominator, reputationSurprise, gateNumerator])).toEqual([
-      2.38474, 0.01856, 0.14379, 1.93526, -0.00648, 0.57941,
+      2.46358, 0.02045, 0.16098, 1.96468, 0.01257, 0.70158,
     ]);
     expect([known.id, ...rounded([evidence, reputation, information, lastRun, ...vector.slice(0, 4)])]).toEqual([
       "m12",
-      21.79448,
-      0.00256,
-      4.03272,
-      119,
-      -0.03713,
-      0.56505,
-      0.0066,
-      -0.23585,
+      24.99256,
+      0.05246,
+      3.83111,
+      120,
+      -0.14267,
+      0.4305,
+      -0.08053,
+      -0.15869,
     ]);
   });
 });

@@ -30,7 +30,7 @@ const RULES: FieldRules<OarOptions> = {
  * An additive logistic model of a run: its logit of success is the sum of a baseline for the kind of request and of the effect of
  * each memory shown. A memory's effect is its reputation, one number for all requests, plus its context: a vector whose product with
  * the request says what it adds on such requests. Every outcome is one implicit step of that model: it changes the parameters until
- * the model agrees with the run, less for memories with more evidence. Memories of low utility take most of the blame for a failure.
+ * the model agrees with the run, less for memories with more evidence. Of what a run teaches, memories of low utility take more.
  * It reads and writes only the memories shown and one shared state. No learning rate, no random numbers.
  *
  * Reputations and contexts move the order only as far as their predictions came true: a regression of the runs' surprises on both

@@ -35,7 +35,10 @@ export const leastCurvature = 0.05;
 /** Newton steps towards a run's dual number, and a vote's. Range 1..4. */
 export const runSteps = 2;
 export const voteSteps = 3;
-/** Share of the blame for a bad surprise that is divided by suspicion and not by relevance. Range 0..0.7. */
+/**
+ * Share of a surprise that is divided by suspicion and not by relevance. Range 0.2..0.7. It is the same for good and bad surprises: a memory
+ * that gained as much as others and lost less would be overrated beside worse ones.
+ */
 export const suspicion = 0.5;
 /** Logits over which suspicion falls by a factor e. Range 0.2..2. */
 export const suspicionScale = 0.5;
@@ -60,8 +63,11 @@ export const levelPrior = 0.2;
  */
 export const forgetting = 1000;
 export const forgettingTurns = 20;
-/** Expected success of a request below which other memories are tried: where all fail, a trial costs little. Range 0.2..0.4. */
-export const freeBelow = 0.3;
+/**
+ * Expected success of a request below which other memories are tried: where all fail, a trial costs little. Range 0.15..0.3: more leaves
+ * what helps where success is rare.
+ */
+export const freeBelow = 0.25;
 /** Bonus of an untried memory at the top of the list, at the reference spread. Range 0..0.4. Unit: similarity. */
 export const freshBonus = 0.2;
 /** Evidence at which half of the bonus is left. Unit: runs. */

@@ -24,7 +24,7 @@ const room = new Float32Array(MAX_DIMS);
  * ratio to the reference spread), plus the bonus of memories that are tried less than others.
  *
  *     y_m = v_m · z                              c_m = n_m / (n_m + 1),  u = evidenceLeft
- *     e = min(1, P₀ / 0.3)                       claim_m = 1 − e (1 − rel²)
+ *     e = min(1, P₀ / 0.25)                      claim_m = 1 − e (1 − rel²)
  *     level_m = e Σ rel² c y / (Σ rel² c + 0.2)    over the other candidates: what the request itself explains
  *     x_m = c_m · beyondLevel(y_m, level_m)      worth(x) = boost(x) or x · ∛u,  worth(ρ) = ρ or ρ · ∛u
  *     score = similarity + σ' (min(2.2 (R worth(ρ) + C worth(x)), 0.8) + G · freshness)
