@@ -266,7 +266,7 @@ npx -y pnpm@12 bench learning --rows ${DEFAULT_ROW}   # a part, printed and not 
 - **Similarity.** The strongest of LSA with 256 dimensions, BM25, and their mean. 50 candidates, 5 shown.
 - **Worlds.** Half of the memories help, three in ten mislead. Success without and with a helpful memory: .65 / .97, .20 / .90, .05 / .50 for easy,
   normal and hard needs (25, 50, 25 %). A misleading memory of the need: × .4, each further × .8; of another need: × .97.
-- **Votes.** A helpful memory is praised in ${percent(helpful.helpful)} and blamed in ${percent(helpful.harmful)} of its showings, a misleading one in ${percent(misleading.helpful)} and ${percent(misleading.harmful)}, any other in
+- **Votes.** Shares praised and blamed: helpful memories ${percent(helpful.helpful)} and ${percent(helpful.harmful)}, misleading ones ${percent(misleading.helpful)} and ${percent(misleading.harmful)}, others
   ${percent(other.helpful)} each.
 - **Seeds.** 1 to ${PUBLISHED_SEEDS.length}; other worlds 2 (${PUBLISHED_SEEDS.length} for the default and \`${REFERENCE_ROW}\`); lying sources and the last two rows ${YARDSTICK_SEEDS}. Own learners were tuned on ${tuned}
   with seeds above 100; others have their published constants.
