@@ -121,9 +121,9 @@ export function createRecorder(options: RecorderOptions): Recorder {
     },
 
     async commit(namespace, entry) {
-      const [receipt] = await commitOrQueue(namespace, [entry]);
-      assertNoConflict(receipt as QueueReceipt, entry);
-      return receipt as RecordedReceipt;
+      const [receipt] = (await commitOrQueue(namespace, [entry])) as [QueueReceipt];
+      assertNoConflict(receipt, entry);
+      return receipt;
     },
   };
 }

@@ -14,7 +14,7 @@ export async function run({ open, options }: Input): Promise<Output> {
   const report = await withNotes(options, "existing", async (notes) =>
     prune(engine, await partOf(notes, namespace), { namespace, dryRun: dryRun === true }),
   );
-  const known = (await engine.status({ namespace })).collections.map(({ collection }) => shown(collection));
+  const known = (await engine.status({ namespace })).collections.map(({ collection }) => collection);
   const verb = report.dryRun ? "would be archived" : "archived";
   return {
     data: report,
@@ -25,7 +25,7 @@ export async function run({ open, options }: Input): Promise<Output> {
         ...(known.length === 0 || known.includes(report.collection)
           ? []
           : [
-              `Namespace ${shown(namespace)} has no collection ${report.collection}. It has: ${known.join(", ")}. Name one with --collection.`,
+              `Namespace ${shown(namespace)} has no collection ${shown(report.collection)}. It has: ${known.map((name) => shown(name)).join(", ")}. Name one with --collection.`,
             ]),
       ].join("\n"),
   };
