@@ -114,6 +114,34 @@ describe("an interrupted graph", () => {
     expect(await credit(tools.memory)).toEqual({ coffee: -1, restart: 1 });
   });
 
+  it("is settled where its retriever learns, also where the run that resumes it retrieves nothing there", async () => {
+    const { memory, vectors } = await bench();
+    const retriever = memory.retriever(vectors, { k: 2, namespace: "team" });
+    const ask = () => ({ answer: interrupt("go on?") as string });
+    const run = memory.track(graph({ retriever }, ask).compile({ checkpointer: new MemorySaver() }));
+    await run.invoke({ question: QUESTION }, THREAD);
+    await run.invoke(new Command({ resume: "yes" }), { ...THREAD, runId: NEXT_RUN_ID });
+    expect(await credit(memory, "team")).toEqual({ restart: 1, scale: 1 });
+    expect((await memory.status({ namespace: "team" })).episodes).toMatchObject({ suspended: 0, recorded: 1 });
+    await memory.report(NEXT_RUN_ID, { success: false });
+    expect(await credit(memory, "team")).toEqual({ restart: -1, scale: -1 });
+  });
+
+  it("is settled by its own tenant's run, where another tenant's thread has the same name", async () => {
+    const { memory, retriever } = await bench();
+    const ask = () => (interrupt("go on?") === "yes" ? {} : failing());
+    const run = () => memory.track(graph({ retriever }, ask).compile({ checkpointer: new MemorySaver() }));
+    const [one, other] = [run(), run()];
+    const of = (qavr_namespace: string) => ({ ...THREAD, metadata: { qavr_namespace } });
+    await one.invoke({ question: QUESTION }, of("one"));
+    await other.invoke({ question: QUESTION }, of("other"));
+    await expect(one.invoke(new Command({ resume: "no" }), of("one"))).rejects.toThrow("boom");
+    expect(await credit(memory, "other")).toEqual({});
+    await other.invoke(new Command({ resume: "yes" }), of("other"));
+    expect(await credit(memory, "one")).toEqual({ restart: -1, scale: -1 });
+    expect(await credit(memory, "other")).toEqual({ restart: 1, scale: 1 });
+  });
+
   it("ends without a verdict where no thread could ever resume it", async () => {
     const { memory } = await bench();
     // A graph without a checkpointer cannot be resumed; the handler gets its interrupts all the same.

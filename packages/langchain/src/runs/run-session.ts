@@ -36,21 +36,46 @@ export function sessionOf(kit: RunKit, root: RootRun): RunSession {
   });
 }
 
+/** Remembers the namespaces of a suspended run: a retriever may have one of its own, and the run that resumes this one may not ask it. */
+export function noteSuspended(
+  { runs, scope }: Pick<MemoryParts, "runs" | "scope">,
+  root: RootRun,
+  alias: string,
+): void {
+  runs.waiting.set(waitingKey(namespaceOf(scope, root), alias), root.session.namespaces);
+}
+
+/** Tenants may have threads of one name. */
+function waitingKey(namespace: string, alias: string): string {
+  return JSON.stringify([namespace, alias]);
+}
+
+function namespaceOf(scope: MemoryParts["scope"], { id: runId, metadata, tags, input }: RootRun): string {
+  return scopeOfRun(scope, { runId, metadata, tags, input }).namespace;
+}
+
 /**
  * Gives a run that continues an interrupted thread the episode from before the interrupt: also a run that retrieves nothing itself,
  * or retrieved before LangGraph announced the resume.
  *
  * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED when the run's scope cannot be determined
  */
-export async function joinSuspended({ kit, scope }: Pick<MemoryParts, "kit" | "scope">, root: RootRun): Promise<void> {
-  const { id: runId, thread, metadata, tags, input, session } = root;
+export async function joinSuspended(
+  { kit, runs, scope }: Pick<MemoryParts, "kit" | "runs" | "scope">,
+  root: RootRun,
+): Promise<void> {
+  const { id: runId, thread, session } = root;
   if (thread === undefined) return;
-  const { namespace } = scopeOfRun(scope, { runId, metadata, tags, input });
-  const hasOwn = session.namespaces.includes(namespace);
-  if (hasOwn && !root.resumes) return;
-  // The run's id is the alias of one episode: its own, where it has one.
-  const episode = await resumeThread(kit, root, namespace, hasOwn ? undefined : runId);
-  if (episode !== undefined) session.add(namespace, episode);
+  const own = namespaceOf(scope, root);
+  const others = aliasesBefore(root).flatMap((alias) => runs.waiting.get(waitingKey(own, alias)) ?? []);
+  for (const namespace of new Set([own, ...others])) {
+    const hasOwn = session.namespaces.includes(namespace);
+    if (hasOwn && !root.resumes) continue;
+    // The run's id is the alias of one episode: its own, where it has one.
+    const episode = await resumeThread(kit, root, namespace, hasOwn ? undefined : runId);
+    if (episode !== undefined) session.add(namespace, episode);
+  }
+  if (root.over) runs.joined(root);
 }
 
 async function resumeThread(
@@ -59,9 +84,13 @@ async function resumeThread(
   namespace: string,
   alias: string | undefined,
 ): Promise<string | undefined> {
+  return kit.resume(aliasesBefore(root), { namespace, runId: root.id, alias });
+}
+
+/** The aliases under which the run that this one continues may wait. */
+function aliasesBefore(root: RootRun): string[] {
   const ways: readonly Waiting[] = root.resumes ? ["announced", "seen"] : ["seen"];
-  const aliases = ways.map((waiting) => suspensionAlias(root, waiting)).filter((name) => name !== undefined);
-  return kit.resume(aliases, { namespace, runId: root.id, alias });
+  return ways.map((waiting) => suspensionAlias(root, waiting)).filter((name) => name !== undefined);
 }
 
 /** A handle in a prompt. */

@@ -1,5 +1,5 @@
 import type { DocumentInterface } from "@langchain/core/documents";
-import { type RunSession, recentMap } from "@qavr/core/adapter";
+import { type RecentMap, type RunSession, recentMap } from "@qavr/core/adapter";
 import { type AnnouncedEnd, type Parts, returnedFailure } from "./run-end.js";
 
 /** One retrieval that was shown inside a run. */
@@ -104,8 +104,12 @@ export interface RunTree {
   knows(runId: string): boolean;
   /** Drops a root and its runs. Synchronous: a second registration of the handler must find it gone. */
   close(root: RootRun): void;
+  /** Notes the namespaces of a closed root, which joins suspended episodes at its end. */
+  joined(root: RootRun): void;
   /** The namespaces of a run, also for a while after it closed. */
   namespacesOf(runId: string): readonly string[];
+  /** The namespaces in which interrupted runs of this process wait, by the memory's namespace and the alias. */
+  readonly waiting: RecentMap<string, readonly string[]>;
   /** Open roots. */
   readonly open: number;
   /** Numbers of runs held: those of open roots, and the ids of recently closed ones. */
@@ -176,6 +180,8 @@ export function createRunTree({ ttl, maxRoots, clock, sessionOf }: RunTreeOption
       const node = nodes.get(runId);
       return node ? node.root.session.namespaces : (closed.get(runId) ?? []);
     },
+    waiting: recentMap(REMEMBERED_RUNS),
+    joined: ({ id, session }) => closed.set(id, session.namespaces),
     get open() {
       return roots.size;
     },

@@ -3,7 +3,7 @@ import type { MemoryParts } from "../memory-parts.js";
 import { narrowUnread } from "./narrow-exposures.js";
 import { type AnnouncedEnd, isFailure, ownEnd, type RunEnd } from "./run-end.js";
 import { isAbort, isControlFlow, isDrained, isRefusedAnswer } from "./run-errors.js";
-import { joinSuspended, suspensionAlias, type Waiting } from "./run-session.js";
+import { joinSuspended, noteSuspended, suspensionAlias, type Waiting } from "./run-session.js";
 import { textsOf } from "./run-texts.js";
 import { isInFailedPart, type RootRun } from "./run-tree.js";
 import { finishedRun, judge, unjudged } from "./verdict.js";
@@ -25,7 +25,7 @@ export async function settleRun(parts: SettlingParts, root: RootRun, announced: 
     const waiting = end && waitingAfter(root, end);
     if (root.kind !== "chain") await kit.held(record(parts, root, {}));
     else if (waiting) {
-      const recorded = kit.record(() => suspend(root, waiting), root.id);
+      const recorded = kit.record(() => suspend(parts, root, waiting), root.id);
       // Another process may resume it as soon as the caller knows of the interrupt.
       await kit.held(recorded, true);
     } else await judgeAndEnd(parts, root, end);
@@ -85,12 +85,13 @@ function record({ kit }: SettlingParts, { id, session }: RootRun, ending: RunOut
 }
 
 /** Suspends a run until its thread continues, in this process or another. Without a thread it ends, since no run will resume it. */
-async function suspend(root: RootRun, waiting: Waiting): Promise<void> {
+async function suspend(parts: SettlingParts, root: RootRun, waiting: Waiting): Promise<void> {
   const alias = suspensionAlias(root, waiting);
   if (alias === undefined) return root.session.end({});
   for (const exposure of root.exposures) {
     // The run that resumes this one will not know which parts failed.
     if (isInFailedPart(exposure.run)) root.session.shown(exposure, []);
   }
+  noteSuspended(parts, root, alias);
   await root.session.suspend(alias);
 }
