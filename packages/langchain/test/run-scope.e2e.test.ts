@@ -129,4 +129,12 @@ describe("scope", () => {
     expect(codes()).toContain("RANKING_FAILED");
     expect((await memory.status({ namespace: "default" })).episodes.recorded).toBe(0);
   });
+
+  it("is a retriever's own also on a thread, where the memory's function fails", async () => {
+    const { memory, vectors, codes } = await bench({ namespace: ({ metadata }) => (metadata.tenant as string).trim() });
+    const run = showingIn({ memory, vectors }, { docs: "restart" });
+    await run.invoke("payment queue stuck", { metadata: { thread_id: "T1" } });
+    expect(await credit(memory, "docs")).toEqual({ restart: 1 });
+    expect(codes()).toEqual([]);
+  });
 });

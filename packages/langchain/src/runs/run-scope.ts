@@ -1,4 +1,4 @@
-import { type RunScope, type ScopeOptions, type ScopeRules, scopeOf } from "@qavr/core/adapter";
+import { type RunScope, type ScopeOptions, type ScopeRules, scopeOf, scopePart } from "@qavr/core/adapter";
 
 /** The facts of a run that functions of an application get: those that choose a namespace or context, and those that judge. */
 export interface RunInfo {
@@ -26,4 +26,9 @@ const RULES: ScopeRules<RunInfo> = {
 /** Namespace and context of a retrieval inside `run`. @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
 export function scopeOfRun(options: ScopeOptions<RunInfo>, run: RunInfo): RunScope {
   return scopeOf(options, run, RULES);
+}
+
+/** Namespace of a run, for callers without need of its context. @throws as {@link scopeOfRun} */
+export function namespaceOf(options: ScopeOptions<RunInfo>, run: RunInfo): string {
+  return scopePart("namespace", options, run, RULES);
 }

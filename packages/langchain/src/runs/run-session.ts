@@ -2,7 +2,7 @@ import { createRunSession, type RunKit, type RunSession } from "@qavr/core/adapt
 import { storableId } from "../document-ids.js";
 import type { MemoryParts } from "../memory-parts.js";
 import { findRun } from "./find-run.js";
-import { scopeOfRun } from "./run-scope.js";
+import { namespaceOf } from "./run-scope.js";
 import type { RootRun } from "./run-tree.js";
 
 /**
@@ -37,38 +37,44 @@ export function sessionOf(kit: RunKit, root: RootRun): RunSession {
 }
 
 /** Remembers the namespaces of a suspended run: a retriever may have one of its own, and the run that resumes this one may not ask it. */
-export function noteSuspended(
-  { runs, scope }: Pick<MemoryParts, "runs" | "scope">,
-  root: RootRun,
-  alias: string,
-): void {
-  runs.waiting.set(waitingKey(namespaceOf(scope, root), alias), root.session.namespaces);
+export function noteSuspended(parts: JoiningParts, root: RootRun, alias: string): void {
+  parts.runs.waiting.set(waitingKey(memoryNamespace(parts, root), alias), root.session.namespaces);
 }
 
+type JoiningParts = Pick<MemoryParts, "kit" | "runs" | "scope">;
+
 /** Tenants may have threads of one name. */
-function waitingKey(namespace: string, alias: string): string {
+function waitingKey(namespace: string | undefined, alias: string): string {
   return JSON.stringify([namespace, alias]);
 }
 
-function namespaceOf(scope: MemoryParts["scope"], { id: runId, metadata, tags, input }: RootRun): string {
-  return scopeOfRun(scope, { runId, metadata, tags, input }).namespace;
+/** The memory's namespace for a run; undefined where its function fails: the run then learns in those of its retrievers alone. */
+function memoryNamespace(
+  { kit, scope }: JoiningParts,
+  { id: runId, metadata, tags, input, resumes }: RootRun,
+): string | undefined {
+  try {
+    return namespaceOf(scope, { runId, metadata, tags, input });
+  } catch (error) {
+    const message = "An interrupted run's episode could not be looked for in the memory's namespace.";
+    if (resumes) kit.failOpen("EPISODE_NOT_RESUMED", message, { runId, error });
+    return undefined;
+  }
 }
 
 /**
  * Gives a run that continues an interrupted thread the episode from before the interrupt: also a run that retrieves nothing itself,
  * or retrieved before LangGraph announced the resume.
  *
- * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED when the run's scope cannot be determined
+ * @throws only when failures of learning reach the caller
  */
-export async function joinSuspended(
-  { kit, runs, scope }: Pick<MemoryParts, "kit" | "runs" | "scope">,
-  root: RootRun,
-): Promise<void> {
+export async function joinSuspended(parts: JoiningParts, root: RootRun): Promise<void> {
+  const { kit, runs } = parts;
   const { id: runId, thread, session } = root;
   if (thread === undefined) return;
-  const own = namespaceOf(scope, root);
+  const own = memoryNamespace(parts, root);
   const others = aliasesBefore(root).flatMap((alias) => runs.waiting.get(waitingKey(own, alias)) ?? []);
-  for (const namespace of new Set([own, ...others])) {
+  for (const namespace of new Set([own, ...others].filter((name) => name !== undefined))) {
     const hasOwn = session.namespaces.includes(namespace);
     if (hasOwn && !root.resumes) continue;
     // The run's id is the alias of one episode: its own, where it has one.
