@@ -109,6 +109,24 @@ describe("scope", () => {
     await expect(memory.report(RUN_ID, { helpful: ["made-up"] })).rejects.toMatchObject({ code: "NOT_SHOWN" });
   });
 
+  it("gives each memory a handle of its own, also where a run retrieves from two namespaces in turn", async () => {
+    const { memory, vectors } = await bench();
+    const showing = (namespace: string, id: string) => memory.retriever(vectors, { k: 1, namespace, filter: only(id) });
+    const retrievers = [showing("docs", "restart"), showing("chats", "scale"), showing("docs", "clear")];
+    const run = memory.track(
+      RunnableLambda.from(async (question: string, config: RunnableConfig) => {
+        const shown = [];
+        for (const retriever of retrievers) shown.push(...(await retriever.invoke(question, config)));
+        return memory.format(shown);
+      }),
+    );
+    const handles = (await run.invoke("payment queue stuck", { runId: RUN_ID })).match(/m\d+(?=\])/g) ?? [];
+    expect(new Set(handles).size).toBe(3);
+    await memory.report(RUN_ID, { harmful: [handles[1] as string] });
+    expect(await credit(memory, "docs")).toEqual({ restart: 1, clear: 1 });
+    expect(await credit(memory, "chats")).toEqual({ scale: -1 });
+  });
+
   it("refuses a verdict that names a memory which no namespace showed, and still records what was shown", async () => {
     const { memory, vectors, codes } = await bench({
       evaluate: () => ({ success: true, helpful: ["restart", "made-up"] }),

@@ -20,19 +20,26 @@ export function suspensionAlias({ thread }: RootRun, waiting: Waiting): string |
   return thread === undefined ? undefined : storableId(`${PREFIXES[waiting]}${thread}`);
 }
 
+/** A run's second episode numbers its handles from here on, the third from twice as many: two namespaces may be asked at once. */
+const HANDLES_PER_EPISODE = 100;
+
 /**
  * The session of a root run. Its first ranking in a namespace resumes the episode that an interrupted run on the same thread
  * suspended, else opens a new one. The episode's alias is the root run's id, which is also its trace id.
  */
 export function sessionOf(kit: RunKit, root: RootRun): RunSession {
+  let opened = 0;
   return createRunSession({
     engine: kit.engine,
     outcomeKey: root.id,
     isOver: () => root.over,
-    open: (namespace) =>
-      resumeThread(kit, root, namespace, root.id).then(
-        (resumed) => resumed ?? kit.engine.open({ namespace, aliases: [root.id], lastHandle: root.lastHandle }),
-      ),
+    open(namespace) {
+      const lastHandle = root.lastHandle + HANDLES_PER_EPISODE * opened;
+      opened += 1;
+      return resumeThread(kit, root, namespace, root.id).then(
+        (resumed) => resumed ?? kit.engine.open({ namespace, aliases: [root.id], lastHandle }),
+      );
+    },
   });
 }
 
