@@ -1,4 +1,4 @@
-import type { HistoryEvent, MemoryView } from "@qavr/core";
+import type { ExplainedItem, HistoryEvent, MemoryView } from "@qavr/core";
 import { nameOf, quoted } from "../terminal/text.js";
 import type { Finding } from "./finding.js";
 import { wilson } from "./interval.js";
@@ -76,32 +76,38 @@ function suspectsIn(events: readonly HistoryEvent[]): readonly Suspect[] {
       event.type === "forget" ? event.ids.map((id) => [`${event.collection}\n${id}`, event.seq] as const) : [],
     ),
   );
-  const runs = events.flatMap((event) => {
+  // A run may retrieve several times: it has one reward, and shows a memory once.
+  const shown = new Map<
+    string,
+    { readonly seq: number; readonly reward: number; readonly items: Map<string, ExplainedItem> }
+  >();
+  for (const event of events) {
     const reward = event.type === "exposure" ? rewards.get(event.episode)?.reward : undefined;
-    if (event.type !== "exposure" || reward === undefined) return [];
-    return event.exposures
-      .filter(({ credited }) => credited)
-      .map(({ collection, items }) => ({
-        seq: event.seq,
-        reward,
-        items: items.map((item) => ({ ...item, key: `${collection}\n${item.id}` })),
-      }));
-  });
+    if (event.type !== "exposure" || reward === undefined) continue;
+    for (const { credited, collection, items } of event.exposures) {
+      if (!credited) continue;
+      const place = `${collection}\n${event.episode}`;
+      const run = shown.get(place) ?? { seq: event.seq, reward, items: new Map<string, ExplainedItem>() };
+      shown.set(place, run);
+      for (const item of items) run.items.set(`${collection}\n${item.id}`, item);
+    }
+  }
+  const runs = [...shown.values()];
   const mean = runs.reduce((sum, { reward }) => sum + reward, 0) / runs.length;
   const known = new Map<string, { runs: number; successes: number }>();
   for (const { reward, items } of runs) {
-    for (const { key } of items) {
+    for (const key of items.keys()) {
       const { runs: before, successes } = known.get(key) ?? { runs: 0, successes: 0 };
       known.set(key, { runs: before + 1, successes: successes + reward });
     }
   }
   const suspects = new Map<string, Suspect>();
   for (const { seq, reward, items } of runs) {
-    for (const { key, id, label, utility } of items) {
+    for (const [key, { id, label, utility }] of items) {
       if (seq < (forgotten.get(key) ?? 0)) continue;
-      const beside = items
-        .filter((item) => item.key !== key)
-        .map((item) => known.get(item.key) as { runs: number; successes: number });
+      const beside = [...items.keys()]
+        .filter((other) => other !== key)
+        .map((other) => known.get(other) as { runs: number; successes: number });
       if (beside.length === 0) continue;
       const elsewhere = beside.reduce((sum, one) => sum + one.runs - 1, 0);
       const succeeded = beside.reduce((sum, one) => sum + one.successes - reward, 0);
