@@ -115,7 +115,11 @@ export function vectorSearch<Tables extends { readonly vectors: VectorTables }>(
     const oldest = file.read(({ vectors }) => vectors.oldest(space));
     if (oldest) {
       const [same] = (await embedding.documents([oldest.text])) as [Float32Array];
-      if (same.length !== oldest.values.length || dot(same, oldest.values) < SAME_MODEL) return false;
+      if (
+        same.length !== oldest.values.length ||
+        dot(same, oldest.values) < SAME_MODEL * dot(oldest.values, oldest.values)
+      )
+        return false;
     }
     known = { space, dims: oldest?.values.length };
     return true;

@@ -48,7 +48,7 @@ export interface VectorTables {
   /** Numbers of all of them. */
   ids(space: number): Set<number>;
   isLive(id: number): boolean;
-  /** The oldest vector and its text. */
+  /** The oldest vector and its text; not one of zeros, which tells no model from another, unless there is no other. */
   oldest(space: number): { readonly text: string; readonly values: Float32Array } | undefined;
   /** Records without a vector in a space, archived ones too. */
   missing(space: number, limit: number): { readonly n: number; readonly text: string }[];
@@ -78,7 +78,7 @@ export function vectorTables(db: DatabaseSync): VectorTables {
   const ids = db.prepare(`SELECT v.id ${live} AND v.space = ?`);
   const isLive = db.prepare(`SELECT 1 ${live} AND v.id = ?`);
   const oldest = db.prepare(
-    "SELECT r.text, r.query, v.value FROM vector v JOIN record r ON r.n = v.record WHERE v.space = ? ORDER BY v.id LIMIT 1",
+    "SELECT r.text, r.query, v.value FROM vector v JOIN record r ON r.n = v.record WHERE v.space = ? AND (v.value <> zeroblob(length(v.value))) >= ? ORDER BY v.id LIMIT 1",
   );
   const lacking = "FROM record r WHERE NOT EXISTS (SELECT 1 FROM vector v WHERE v.record = r.n AND v.space = ?)";
   const missing = db.prepare(`SELECT n, text, query ${lacking} ORDER BY n LIMIT ?`);
@@ -108,7 +108,7 @@ export function vectorTables(db: DatabaseSync): VectorTables {
     ids: (own) => new Set(ids.all(own).map((row) => Number(row.id))),
     isLive: (id) => isLive.get(id) !== undefined,
     oldest(own) {
-      const row = oldest.get(own) as (TextRow & { value: Uint8Array }) | undefined;
+      const row = (oldest.get(own, 1) ?? oldest.get(own, 0)) as (TextRow & { value: Uint8Array }) | undefined;
       return row && { text: textIn(row), values: toFloats(row.value) };
     },
     missing: (own, limit) =>

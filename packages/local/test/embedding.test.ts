@@ -65,6 +65,29 @@ describe("a collection with an embedding model", () => {
     expect(model.given).toEqual([NOTES[0]?.text, "vehicle", "cake"]);
   });
 
+  it("knows its model again where the first text has no meaning to it", async () => {
+    const path = tempFile();
+    const embed = async (texts: string[]) =>
+      texts.map((text) => ["car", "cake"].map((word) => Number(text.includes(word))));
+    const notes = localMemories({ path, embed });
+    await notes.add(["hello", "a car", "a cake"]);
+    await notes.close();
+    const again = localMemories({ path, embed });
+    expect(await again.search({ text: "car", limit: 1 })).toMatchObject([{ text: "a car" }]);
+    await again.close();
+    const other = async (texts: string[]) => (await embed(texts)).map((vector) => vector.toReversed());
+    await expect(collection({ path, embed: other }).search({ text: "car" })).rejects.toMatchObject({
+      code: "EMBEDDING_MISMATCH",
+    });
+    const zeros = tempFile();
+    await collection({ path: zeros, embed }).add("hello");
+    expect(await collection({ path: zeros, embed }).search({ text: "car" })).toMatchObject([{ text: "hello" }]);
+    const longer = async (texts: string[]) => (await embed(texts)).map((vector) => [...vector, 0]);
+    await expect(collection({ path: zeros, embed: longer }).add("a car")).rejects.toMatchObject({
+      code: "EMBEDDING_MISMATCH",
+    });
+  });
+
   it("follows updates, deletions, archives and restores", async () => {
     const notes = collection({ embed: new MeaningModel(MEANINGS).embed });
     await notes.add(NOTES);
