@@ -200,7 +200,11 @@ function namespaceOf(collection: Collection, namespace: string): LocalMemories {
       const isEmbedded = (memory: CheckedMemory): boolean => {
         if (space === undefined) return false;
         const known = records.find(scope, memory.id);
-        return known !== undefined && searchedText(known) === searchedText(memory) && vectors.has(known.n, space);
+        if (known === undefined || !vectors.has(known.n, space)) return false;
+        // Another text under this id takes the vector away before this one is written.
+        return [known, ...part.filter(({ id }) => id === memory.id)].every(
+          (other) => searchedText(other) === searchedText(memory),
+        );
       };
       return new Set(part.filter((memory) => !isEmbedded(memory)).map(searchedText));
     });

@@ -88,6 +88,18 @@ describe("a collection with an embedding model", () => {
     });
   });
 
+  it("keeps the vector of a text that one call replaces and brings back", async () => {
+    const notes = collection({ embed: new MeaningModel(MEANINGS).embed });
+    const versions = [
+      { id: "car", text: "The automobile" },
+      { id: "car", text: "The pastry" },
+    ];
+    await notes.add(versions);
+    await notes.add(versions);
+    expect(await notes.reembed()).toBe(0);
+    expect(await notes.search({ text: "cake" })).toMatchObject([{ text: "The pastry", similarity: 0.5 }]);
+  });
+
   it("follows updates, deletions, archives and restores", async () => {
     const notes = collection({ embed: new MeaningModel(MEANINGS).embed });
     await notes.add(NOTES);
