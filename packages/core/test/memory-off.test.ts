@@ -24,6 +24,26 @@ describe("an episode with memory off", () => {
     expect(ids(await engine.rank(request({ episode: tools.episode })))).toEqual([]);
     await engine.end(tools.episode, { reward: true });
     expect(await engine.status()).toMatchObject({ taught: 1, memoryLift: { episodes: { shown: 0, off: 1 } } });
+
+    const later = await engine.rank(request({ required: true, collection: "tools" }));
+    await engine.report(later.episode, { reward: true });
+    expect((await engine.status()).memoryLift?.episodes).toMatchObject({ off: 1 });
+    expect(ids(await engine.rank(request({ episode: later.episode })))).toEqual([]);
+    await engine.end(later.episode);
+    expect((await engine.status()).memoryLift?.episodes).toMatchObject({ shown: 0, off: 2 });
+    expect(await replay(engine)).toMatchObject({ identical: true });
+  });
+
+  it("is none where a run has retrieved nothing but what it cannot do without", async () => {
+    for (const memoryOff of [0.5, 1]) {
+      const { engine } = testEngine({ memoryOff });
+      for (let run = 0; run < 20; run++) {
+        const { episode } = await engine.rank(request({ required: true, collection: "tools" }));
+        await engine.end(episode, { reward: true });
+        expect((await engine.explain(episode))?.exposures[0]).not.toHaveProperty("memoryOff");
+      }
+      expect((await engine.status()).memoryLift).toBeUndefined();
+    }
   });
 
   it("is never drawn for a ranking that is not recorded, or with a share of 0", async () => {

@@ -125,7 +125,6 @@ function notShownIn(exposure: RecordedExposure): NotShown[] {
   );
   // Among the recorded ones: those beyond `recordedCandidates` are not counted.
   const isWanted = (place: number): boolean => shifts.length > 0 && (learnedRank[place] as number) <= listed.size;
-  const isOff = memoryOff?.held === true && listed.size === 0;
   const kept = holdout?.held ? "held-out" : "order-kept";
   const byRank = reordered
     ? [...others].sort((a, b) => (learnedRank[a] as number) - (learnedRank[b] as number))
@@ -133,7 +132,7 @@ function notShownIn(exposure: RecordedExposure): NotShown[] {
   const outranked = byRank.map((place, i): NotShown => {
     const { id, similarity } = candidates[place] as { id: string; similarity: number };
     const shift = shiftOf.get(place) as number;
-    const reason = isOff ? "memory-off" : !reordered && isWanted(place) ? kept : "outranked";
+    const reason = memoryOff?.held ? "memory-off" : !reordered && isWanted(place) ? kept : "outranked";
     return { id, rank: listed.size + i + 1, hostRank: place + 1, similarity, shift, score: similarity + shift, reason };
   });
   const gone = dropped.map((item): NotShown => {

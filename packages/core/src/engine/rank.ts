@@ -58,11 +58,12 @@ export function createRanker(parts: EngineParts): Pick<Engine, "rank" | "fetchSi
     // Looked up again: it may have ended while the states were read.
     const known = wanted === undefined ? undefined : openEpisode(open, namespace, wanted);
     const id = known?.id ?? parts.createId();
-    const { holdout: draw, memoryOff } = drawEpisode(known ?? { id, earlier: undefined }, {
+    const { holdout: draw, ...drawn } = drawEpisode(known ?? { id, earlier: undefined }, {
       holdout: parts.holdout ?? scored.hostShare,
       memoryOff: parts.memoryOff,
     });
-    const isOff = memoryOff?.held === true && !request.required;
+    const memoryOff = request.required ? undefined : drawn.memoryOff;
+    const isOff = memoryOff?.held;
     const order = isOff ? [] : draw?.held ? scored.host : scored.order;
     const { vector, scores, moved } = scored;
     const isLearned = moved && order === scored.order;

@@ -94,7 +94,7 @@ export interface RecordedExposure {
   readonly credited: boolean;
   /** Undefined when nothing was held out. */
   readonly holdout: ExposureDraw | undefined;
-  /** Undefined when every episode was shown memories. The same for all exposures of an episode. */
+  /** Undefined when every episode was shown memories, and for what a run needs. The same for all other exposures of an episode. */
   readonly memoryOff: HoldoutDraw | undefined;
   /** Unix ms. */
   readonly at: number;

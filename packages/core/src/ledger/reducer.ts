@@ -118,12 +118,12 @@ function* foldExposures<Shared, Memory>(
     episode.lastAt = Math.max(episode.lastAt, exposure.at);
   }
   if (event.suspendedAs !== undefined) yield* giveUpSuspended(draft, event.suspendedAs, event.episode);
-  const { holdout } = episode;
+  const { holdout, memoryOff } = episode;
   episode.holdout ??= event.exposures.find(({ holdout }) => holdout)?.holdout;
-  if (episode.exposures.length === 0) episode.memoryOff = event.exposures[0]?.memoryOff;
+  episode.memoryOff ??= event.exposures.find(({ memoryOff }) => memoryOff)?.memoryOff;
   countEpisode(stats, episode.exposures, added);
   episode.exposures.push(...added);
-  if (added.length === episode.exposures.length || episode.holdout !== holdout) noteDraw(stats, episode);
+  if (episode.holdout !== holdout || episode.memoryOff !== memoryOff) noteDraw(stats, episode);
   countReward(stats, episode, 1);
   episode.state = event.state;
   episode.suspendedAs = event.suspendedAs ?? "";
