@@ -53,6 +53,26 @@ describe("review()", () => {
     expect([...texts].sort()).toEqual(["# Deploy\n\nDeploy at once.\n", "# Deploy\n\nWait for the lock.\n"]);
   });
 
+  it("P24: tells the model of each run what counts: the better tier, and no report that was taken back", async () => {
+    const { procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY });
+    for (let i = 0; i < 2; i++) {
+      const { episode } = await procedures.load(ID);
+      await procedures.report(ID, { success: true, notes: "All fine.", episode });
+      await procedures.engine.report(episode, { reward: false, tier: "verified", source: "checker" });
+      await procedures.engine.report(episode, { reward: true, tier: "completed" });
+    }
+    const { episode } = await procedures.load(ID);
+    await procedures.report(ID, { success: true, episode });
+    await procedures.report(ID, { success: null, notes: "It was another one.", episode });
+    const [proposal] = await procedures.review({ dryRun: true });
+    expect(proposal).toMatchObject({ action: "revise", evidence: { file: { successes: 0, failures: 2 } } });
+    expect(proposal?.evidence.runs).toMatchObject([
+      { success: false, note: "All fine." },
+      { success: false, note: "All fine." },
+    ]);
+    expect(await procedures.distil({ model: async () => "no runs to tell of", since: 0 })).toEqual([]);
+  });
+
   it("P24: adopts a revision that proves better: an archived copy, a new body, all else in the file as it was", async () => {
     const { root, procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY });
     await reports(procedures, ID, [false, false]);

@@ -1,4 +1,4 @@
-import type { Engine } from "@qavr/core";
+import { type Engine, OUTCOME_TIERS } from "@qavr/core";
 
 /** A run that says something about a version. */
 export interface RunEvidence {
@@ -19,41 +19,71 @@ export interface GoodRun extends RunEvidence {
 /** Latest runs that are kept for each version. */
 const KEPT = 20;
 
-/** The latest runs about each version, oldest first, by id in the ledger; by the last vote on it, else by the last reward of a run that used it. */
+/** What was said about a version in a run; undefined for a report that was taken back. */
+interface Said {
+  readonly success: boolean | undefined;
+  /** Place of its tier, the best first. */
+  readonly tier: number;
+}
+
+/** Everything that was said about a version in a run. */
+interface AboutRun extends Pick<RunEvidence, "episode" | "at" | "note"> {
+  readonly vote?: Said;
+  readonly reward?: Said;
+}
+
+/** The latest runs about each version, oldest first, by id in the ledger; by the vote on it, or by the reward of a run that used it: the better tier. */
 export async function runsByMemory(
   engine: Engine,
   namespace: string,
   memories: ReadonlySet<string>,
 ): Promise<ReadonlyMap<string, readonly RunEvidence[]>> {
-  const runs = new Map<string, Map<string, RunEvidence & { readonly byVote: boolean }>>();
+  const runs = new Map<string, Map<string, AboutRun>>();
   const users = new Map<string, readonly string[]>();
-  await eachOutcome(engine, namespace, 0, ({ episode, at, reward, note, helpful, harmful, used }) => {
+  await eachOutcome(engine, namespace, 0, (outcome) => {
+    const { episode, at, reward, tier, note, helpful, harmful, neutral, used } = outcome;
     const named = (used ?? []).map(({ id }) => id).filter((id) => memories.has(id));
     if (named.length > 0) users.set(episode, named);
-    const say = (id: string, success: boolean, byVote: boolean): void => {
+    const say = (id: string, kind: "vote" | "reward", success: boolean | undefined): void => {
       if (!memories.has(id)) return;
-      const known = runs.get(id) ?? new Map<string, RunEvidence & { readonly byVote: boolean }>();
+      const known = runs.get(id) ?? new Map<string, AboutRun>();
       const before = known.get(episode);
-      if (before?.byVote && !byVote) return;
+      const said = better(before?.[kind], { success, tier: OUTCOME_TIERS.indexOf(tier) });
       known.delete(episode);
-      known.set(episode, { episode, at, success, note: note || (before?.note ?? ""), byVote });
+      known.set(episode, { ...before, episode, at, note: note || (before?.note ?? ""), [kind]: said });
       runs.set(id, known);
     };
-    if (reward !== null) for (const id of users.get(episode) ?? []) say(id, reward >= 0.5, false);
-    for (const id of helpful) say(id, true, true);
-    for (const id of harmful) say(id, false, true);
+    if (reward !== null) for (const id of users.get(episode) ?? []) say(id, "reward", reward >= 0.5);
+    for (const id of helpful) say(id, "vote", true);
+    for (const id of harmful) say(id, "vote", false);
+    for (const id of neutral) say(id, "vote", undefined);
   });
-  return new Map([...runs].map(([id, known]) => [id, [...known.values()].slice(-KEPT)]));
+  return new Map([...runs].map(([id, known]) => [id, [...known.values()].flatMap(evidenceOf).slice(-KEPT)]));
 }
 
-/** Runs that went well since a moment, oldest first, with the notes on them. */
+/** The one of the better tier; of equal tiers the later one. */
+function better(before: Said | undefined, later: Said): Said {
+  return before && before.tier < later.tier ? before : later;
+}
+
+/** Of equal tiers the vote counts. */
+function evidenceOf({ vote, reward, ...run }: AboutRun): RunEvidence[] {
+  const isVoted = vote?.success !== undefined && (!reward || vote.tier <= reward.tier);
+  const success = isVoted ? vote.success : reward?.success;
+  return success === undefined ? [] : [{ ...run, success }];
+}
+
+/** Runs that went well since a moment by their best tier, oldest first, with the notes on them. */
 export async function goodRuns(engine: Engine, namespace: string, since: number): Promise<readonly GoodRun[]> {
-  const runs = new Map<string, GoodRun>();
-  await eachOutcome(engine, namespace, since, ({ episode, at, reward, note, used }) => {
+  const runs = new Map<string, GoodRun & { readonly said?: Said }>();
+  await eachOutcome(engine, namespace, since, ({ episode, at, reward, tier, note, used }) => {
     const before = runs.get(episode);
     const run = { at, note: note || (before?.note ?? ""), used: used?.map(({ id }) => id) ?? before?.used ?? [] };
-    const success = reward === null ? (before?.success ?? false) : reward >= 0.5;
-    runs.set(episode, { episode, success, ...run });
+    const said =
+      reward === null
+        ? before?.said
+        : better(before?.said, { success: reward >= 0.5, tier: OUTCOME_TIERS.indexOf(tier) });
+    runs.set(episode, { episode, success: said?.success ?? false, ...(said ? { said } : {}), ...run });
   });
   return [...runs.values()].filter(({ success }) => success);
 }
