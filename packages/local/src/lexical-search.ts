@@ -16,6 +16,8 @@ const READ_SHARE = 0.4;
 const READ_TEXTS = 4_000;
 /** Counts of words are read again once the number of texts has changed by this share. */
 const COUNTS_DRIFT = 0.1;
+/** Or after this time, ms, since texts may be replaced while their number stays. */
+const COUNTS_AGE = 60_000;
 /** Counts that are kept. */
 const COUNTS_KEPT = 50_000;
 
@@ -50,15 +52,16 @@ export function lexicalSearch(db: DatabaseSync, tables: MemoryTables): LexicalSe
   const count = db.prepare("SELECT doc AS texts FROM word_count WHERE term = ?");
   // A row number for each time that a text has the word.
   const rows = db.prepare("SELECT json_group_array(doc) AS list FROM word_place WHERE term = ?");
-  const counts = new Map<string, { readonly texts: number; readonly of: number }>();
+  const counts = new Map<string, { readonly texts: number; readonly of: number; readonly at: number }>();
 
   const textsWith = (term: string, all: number): number => {
     const known = counts.get(term);
-    if (known && Math.abs(all - known.of) <= COUNTS_DRIFT * known.of) return known.texts;
+    const now = performance.now();
+    if (known && Math.abs(all - known.of) <= COUNTS_DRIFT * known.of && now - known.at < COUNTS_AGE) return known.texts;
     const texts = Number(count.get(term)?.texts ?? 0);
     if (counts.size >= COUNTS_KEPT) counts.clear();
     // A word without texts may come with the next text.
-    if (texts > 0) counts.set(term, { texts, of: all });
+    if (texts > 0) counts.set(term, { texts, of: all, at: now });
     return texts;
   };
   /** The terms to search for, and those that no text has. */

@@ -1,9 +1,11 @@
 import type { DatabaseSync } from "node:sqlite";
-import { describe, expect, it } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import type { LocalMemories } from "../src/index.js";
 import { lexicalSearch } from "../src/lexical-search.js";
 import type { MemoryTables } from "../src/memory-tables.js";
 import { collection, found } from "./support/collections.js";
+
+afterEach(() => void vi.useRealTimers());
 
 describe("the counts of words that a search remembers", () => {
   it("are 50,000 at most, after any number of requests", () => {
@@ -88,6 +90,17 @@ describe("a search by words", () => {
     const hits = await notes.search({ text: "deploy" });
     expect(hits).toHaveLength(10);
     for (const { similarity } of hits) expect(similarity >= 0 && similarity <= 1).toBe(true);
+  });
+
+  it("follows texts that others have replaced while their number stayed the same", async () => {
+    vi.useFakeTimers();
+    const notes = collection();
+    const searched = () => found(notes, "deploy cache", 1);
+    await notes.add(Array.from({ length: 100 }, (_, i) => ({ id: `${i}`, text: i === 0 ? "the cache" : "a deploy" })));
+    expect(await searched()).toEqual(["0"]);
+    await notes.add(Array.from({ length: 100 }, (_, i) => ({ id: `${i}`, text: i === 1 ? "a deploy" : "the cache" })));
+    vi.advanceTimersByTime(60_000);
+    expect(await searched()).toEqual(["1"]);
   });
 
   it("looks in the task that led to a memory, too, until that is replaced", async () => {
