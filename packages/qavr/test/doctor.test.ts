@@ -230,6 +230,25 @@ describe("qavr doctor", () => {
     expect(idsOf(await examined(path))).not.toContain("sources-disagree");
   });
 
+  it("knows the memories of the latest runs among thousands: those that were shown before, and their votes", async () => {
+    const path = newPath();
+    const engine = appEngine(sqliteStore(path));
+    const run = async (numbers: readonly number[], topK: number, harmful: string[] = []) => {
+      const candidates = numbers.map((number, i) => ({ id: `note ${1_000 + number}`, similarity: 0.9 - i / 100 }));
+      const { episode, items } = await engine.rank({ candidates, topK });
+      const reward = items[0]?.id.endsWith("0") === true;
+      await engine.end(episode, { reward, tier: "verified", harmful });
+    };
+    const from = (first: number, many: number) => Array.from({ length: many }, (_, i) => first + i);
+    for (let first = 0; first < 2_000; first += 40) await run(from(first, 40), 40);
+    for (let again = 0; again < 520; again++) await run(from(1_900, 40), 1);
+    for (let again = 0; again < 5; again++) await run([1_999], 1, ["note 2999"]);
+    await engine.close();
+    const { findings } = await examined(path);
+    expect(findings.map(({ id }) => id)).not.toContain("never-shown");
+    expect(findings.find(({ id }) => id === "harmful-memories")?.finding).toContain("note 2999: 5 of 5 votes");
+  });
+
   it("says what to do where there is no ledger yet, with exit code 6", async () => {
     const { exitCode, stdout } = await qavr("doctor", "-s", newPath());
     expect(exitCode).toBe(6);

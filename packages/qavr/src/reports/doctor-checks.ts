@@ -11,7 +11,7 @@ export interface Facts {
   /** The latest entries of the namespace, in order. */
   readonly events: readonly HistoryEvent[];
   readonly status: NamespaceStatus;
-  /** Memories that were shown, at most a thousand of each collection. */
+  /** Memories that these entries have found, at most ten thousand of each collection. */
   readonly memories: readonly MemoryView[];
   /** Namespaces of the ledger, at most a thousand. */
   readonly namespaces: number;

@@ -33,6 +33,8 @@ export interface StorageReport {
 
 /** Entries at the end of the ledger that are looked at. */
 const LOOKED_AT = 1_000;
+/** Memories of a collection that are looked at, those of the latest entries first. */
+const MOST_IDS = 10_000;
 /** Ledgers up to this length are verified, too: about a second. */
 const VERIFIED = 10_000;
 
@@ -97,11 +99,15 @@ export async function examineLoop(ledger: Ledger, now: number): Promise<DoctorRe
     status.learner === engine.learner.id
       ? await readLoop(engine, namespace, head, LOOKED_AT)
       : await withoutStates(ledger, head);
-  const collections = status.collections.map(({ collection }) => collection);
-  const known = await Promise.all(
-    collections.map((collection) => engine.memories({ namespace, collection, limit: LOOKED_AT })),
-  );
   const { events } = sample;
+  const exposures = events.flatMap((event) => (event.type === "exposure" ? event.exposures : [])).reverse();
+  const known = await Promise.all(
+    status.collections.map(({ collection }) => {
+      const own = exposures.filter((exposure) => exposure.collection === collection);
+      const ids = new Set(own.flatMap(({ items, notShown }) => [...items, ...notShown].map(({ id }) => id)));
+      return engine.memories({ namespace, collection, ids: [...ids].slice(0, MOST_IDS) });
+    }),
+  );
   const facts = {
     events,
     status,
