@@ -24,6 +24,21 @@ describe("one text under many ids", () => {
   });
 });
 
+describe("more memories than one read takes", () => {
+  it("keep nothing from being found", async () => {
+    const engine = createEngine({ store: memoryStore() });
+    for (let run = 0; run < RUNS; run++) {
+      const candidates = Array.from({ length: 250 }, (_, i) => ({
+        id: `${run}-${i}`,
+        similarity: 0.5,
+        text: `note ${i}`,
+      }));
+      await engine.end((await engine.rank({ candidates, topK: 250 })).episode, { reward: run % 2 });
+    }
+    expect(await codesOf(engine)).toContain("IDS_CHANGE");
+  });
+});
+
 describe("one id in two collections", () => {
   it("is no sign of ids that change, with texts and without", async () => {
     const engine = createEngine({ store: memoryStore() });

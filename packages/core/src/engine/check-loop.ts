@@ -1,4 +1,5 @@
 import { OUTCOME_TIERS, type OutcomeTier } from "../ledger/events.js";
+import { STORE_LIMITS } from "../store/store.js";
 import type { Engine, ExposureView, HistoryEvent } from "./types.js";
 
 /** One thing that keeps a namespace from learning. */
@@ -43,7 +44,7 @@ const MESSAGES = "messages";
 /** The latest part of a namespace, as {@link checkLoop} reads it. */
 export interface LoopSample {
   readonly events: readonly HistoryEvent[];
-  /** Memories that it showed, without messages. */
+  /** Memories that it showed, without messages; of very many the latest. */
   readonly ids: number;
   /** Their different texts; each collection has its own. */
   readonly texts: number;
@@ -61,7 +62,7 @@ export async function readLoop(
   let [ids, texts] = [0, 0];
   for (const [collection, exposures] of shown) {
     if (collection.startsWith(MESSAGES)) continue;
-    const named = [...new Set(exposures.flatMap(({ items }) => items.map(({ id }) => id)))];
+    const named = [...new Set(exposures.flatMap(({ items }) => items.map(({ id }) => id)))].slice(-STORE_LIMITS.batch);
     const { memories } = await engine.memories({ namespace, collection, ids: named });
     ids += named.length;
     texts += new Set(memories.map(({ id, contentHash }) => contentHash ?? id)).size;
