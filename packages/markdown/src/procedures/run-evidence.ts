@@ -88,17 +88,35 @@ export async function goodRuns(engine: Engine, namespace: string, since: number)
   return [...runs.values()].filter(({ success }) => success);
 }
 
-type Outcome = Extract<Awaited<ReturnType<Engine["history"]>>["events"][number], { type: "outcome" }>;
+type Event = Awaited<ReturnType<Engine["history"]>>["events"][number];
+type Outcome = Extract<Event, { type: "outcome" }>;
+type Revocation = Extract<Event, { type: "revoke" }>;
 
+/** The outcomes since a moment in order, without those that were revoked later. */
 async function eachOutcome(
   engine: Engine,
   namespace: string,
   since: number,
   work: (outcome: Outcome) => void,
 ): Promise<void> {
+  const outcomes: Outcome[] = [];
+  const revocations: Revocation[] = [];
   for (let after: number | undefined = 0; after !== undefined; ) {
     const page: Awaited<ReturnType<Engine["history"]>> = await engine.history({ namespace, after, limit: 1_000 });
-    for (const event of page.events) if (event.type === "outcome" && event.at >= since) work(event);
+    for (const event of page.events) {
+      if (event.type === "outcome" && event.at >= since) outcomes.push(event);
+      if (event.type === "revoke") revocations.push(event);
+    }
     after = page.next;
   }
+  for (const outcome of outcomes) {
+    if (!revocations.some((revocation) => revocation.seq > outcome.seq && covers(revocation, outcome))) work(outcome);
+  }
+}
+
+function covers({ source, from, to, fromSeq, toSeq }: Revocation, outcome: Outcome): boolean {
+  const { at, seq } = outcome;
+  return (
+    (source === undefined || source === outcome.source) && from <= at && at <= to && fromSeq <= seq && seq <= toSeq
+  );
 }
