@@ -1,6 +1,6 @@
 import { type Engine, type MemoryView, QavrError } from "@qavr/core";
 import { voteScore } from "@qavr/core/maintenance";
-import { assertName, between, type FieldRule } from "@qavr/core/store";
+import { assertName, between, type FieldRule, illegalOption } from "@qavr/core/store";
 import type { ListOptions, LocalMemories } from "./local-memories.js";
 import { checkedMemory, type NewMemory } from "./memory-record.js";
 
@@ -51,6 +51,9 @@ export async function agentClaims(
   collection: LocalMemories,
   page: ListOptions = {},
 ): Promise<{ readonly claims: readonly AgentClaim[]; readonly next?: string }> {
+  if (typeof engine?.memories !== "function")
+    throw illegalOption("engine", "agentClaims(): engine must be an engine, such as qavr().engine", engine);
+  assertCollection("agentClaims()", collection);
   const { memories, next } = await collection.list(page);
   const { name, namespace } = collection;
   const views = await engine.memories({ namespace, collection: name, ids: memories.map(({ id }) => id) });
@@ -71,12 +74,13 @@ export async function agentClaims(
  * `imported`.
  *
  * @returns the claims, for the state of a learner that takes scores
- * @throws INVALID_STATE, INVALID_ID, LIMIT_EXCEEDED before anything is written; EMBEDDING_MISMATCH and the codes of the store
+ * @throws INVALID_ARGUMENT, INVALID_STATE, INVALID_ID, LIMIT_EXCEEDED before anything is written; EMBEDDING_MISMATCH and the codes of the store
  */
 export async function importAgentClaims(
   collection: LocalMemories,
   json: string | readonly unknown[],
 ): Promise<readonly AgentClaim[]> {
+  assertCollection("importAgentClaims()", collection);
   const claims = parse(json);
   const byAgent = new Map<string, NewMemory[]>();
   for (const { id, agentId, query, claim, score, createdAt, lastUsedAt } of claims) {
@@ -90,6 +94,12 @@ export async function importAgentClaims(
   }
   for (const [agentId, own] of byAgent) await collection.of(agentId).add(own);
   return claims;
+}
+
+/** @throws INVALID_ARGUMENT */
+function assertCollection(call: string, collection: LocalMemories): void {
+  if (typeof collection?.of === "function") return;
+  throw illegalOption("collection", `${call}: collection must be one of localMemories()`, collection);
 }
 
 function problemOf(claim: AgentClaim): string | undefined {

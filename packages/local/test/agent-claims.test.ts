@@ -95,6 +95,15 @@ describe("a collection of claims", () => {
     ]);
   });
 
+  it("is refused with a code where the arguments are mixed up", async () => {
+    const engine = createEngine({ store: memoryStore() });
+    const claims = collection();
+    const refused = { code: "INVALID_ARGUMENT" };
+    await expect(agentClaims(claims as never, engine as never)).rejects.toMatchObject(refused);
+    await expect(agentClaims(engine, undefined as never)).rejects.toMatchObject(refused);
+    await expect(importAgentClaims([EXPORTED] as never, claims as never)).rejects.toMatchObject(refused);
+  });
+
   it("R1: takes exported memories, each for its agent, found by task and claim", async () => {
     const claims = collection({ name: "claims" });
     const other = { ...EXPORTED, AgentID: "search", Claim: "Other claim", LastUsedAt: "2026-01-02T00:00:00Z" };
