@@ -19,6 +19,7 @@ import {
 import { grown, permuted } from "./lesson-order.js";
 import { hashOf, type LessonRecord, toRecord } from "./lesson-record.js";
 import type { MarkdownLogCode } from "./log-codes.js";
+import { MIRRORED } from "./mirrored-collection.js";
 import { type LessonRow, readTable, writeTable } from "./reinforcement-table.js";
 import { type Section, sectionsOf } from "./sections.js";
 
@@ -133,7 +134,7 @@ export function openLessons(root: string, options: LessonsOptions = {}): Lessons
     "LESSONS_NOT_COUNTED",
     "LESSON_FILE_UNREADABLE",
   ]);
-  const collection = localMemories({ path: join(root, ".qavr/lessons.db"), name: "lessons" });
+  const collection = localMemories({ path: join(root, ".qavr/lessons.db"), name: "lessons" }).of(MIRRORED);
   const engine = given ?? createEngine({ store: sqliteStore(join(root, ".qavr/ledger.db")), logger });
   const files = lessonFiles(root, name);
   const index = lessonIndex(files, collection, log);

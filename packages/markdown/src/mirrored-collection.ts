@@ -1,6 +1,9 @@
 import type { LocalMemories, StoredMemory } from "@qavr/local";
 import { isSame, type MarkdownFiles } from "./markdown-files.js";
 
+/** Their namespace in the collection's file, where an application's own memories of the same name may be, too. */
+export const MIRRORED = "files";
+
 /** All memories of a collection, or all that are archived. */
 export async function allOf(collection: LocalMemories, archived: boolean): Promise<StoredMemory[]> {
   const memories: StoredMemory[] = [];

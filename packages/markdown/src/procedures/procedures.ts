@@ -15,6 +15,7 @@ import { localMemories, type StoredMemory } from "@qavr/local";
 import { sqliteStore } from "@qavr/sqlite";
 import type { MarkdownLogCode } from "../log-codes.js";
 import { markdownFiles } from "../markdown-files.js";
+import { MIRRORED } from "../mirrored-collection.js";
 import { archiveIn } from "./archive.js";
 import { accept, distil } from "./distil.js";
 import { lastRuns, noteJob } from "./lifecycle.js";
@@ -60,7 +61,9 @@ export function openProcedures(root: string, options: ProceduresOptions = {}): P
   if (typeof root !== "string" || !statSync(root, { throwIfNoEntry: false })?.isDirectory())
     throw illegalOption("root", "openProcedures(): root must be a folder that exists", root);
   const log = createLog<MarkdownLogCode>(logger, ["PROCEDURES_NOT_COUNTED", "PROCEDURE_FILE_UNREADABLE"]);
-  const collection = localMemories({ path: join(root, ".qavr/procedures.db"), name: "procedures", embed, logger });
+  const collection = localMemories({ path: join(root, ".qavr/procedures.db"), name: "procedures", embed, logger }).of(
+    MIRRORED,
+  );
   const engine = given ?? createEngine({ store: sqliteStore(join(root, ".qavr/ledger.db")), logger });
   const replacer = fileReplacer(root);
   const archive = archiveIn(root, replacer);
