@@ -12,7 +12,7 @@ export interface CurvePoint {
   readonly success: number;
   /** 95 % interval; absent below {@link INTERVAL_RUNS} runs. */
   readonly interval?: Pick<Share, "low" | "high">;
-  /** Mean reward of those that were served in the host's order; absent without any. */
+  /** Mean reward of those that were served in the host's order; absent without any, and where `success` is theirs since there are no others. */
   readonly heldOut?: { readonly runs: number; readonly success: number };
 }
 
@@ -21,8 +21,9 @@ const LEAST_RUNS = 10;
 /** Fewer runs say too little for an interval to help. */
 export const INTERVAL_RUNS = 30;
 
-/** The learning curve: at most 16 points of equally many runs, at least ten each where there are as many. */
-export function curveOf(judged: readonly JudgedRun[]): readonly CurvePoint[] {
+/** The learning curve of the runs that were shown memories: at most 16 points of equally many runs, at least ten each where there are as many. */
+export function curveOf(all: readonly JudgedRun[]): readonly CurvePoint[] {
+  const judged = all.filter(({ memoryOff }) => !memoryOff);
   const points = Math.min(MOST_POINTS, Math.max(1, Math.floor(judged.length / LEAST_RUNS)));
   return Array.from({ length: judged.length === 0 ? 0 : points }, (_, place) => {
     const start = Math.floor((place * judged.length) / points);
@@ -43,7 +44,9 @@ function pointOf(runs: readonly JudgedRun[]): CurvePoint {
     to: runs.at(-1)?.at as number,
     success,
     ...(counted.length >= INTERVAL_RUNS ? { interval: { low, high } } : {}),
-    ...(heldOut.length > 0 ? { heldOut: { runs: heldOut.length, success: meanReward(heldOut) } } : {}),
+    ...(heldOut.length > 0 && learned.length > 0
+      ? { heldOut: { runs: heldOut.length, success: meanReward(heldOut) } }
+      : {}),
   };
 }
 

@@ -9,7 +9,12 @@ export interface JudgedRun {
   readonly reward: number;
   readonly tier: OutcomeTier;
   readonly heldOut: boolean;
+  /** True where it was shown no memory, to measure the worth of memory. */
+  readonly memoryOff: boolean;
 }
+
+/** What counts of a run's outcomes. */
+type Judgement = Omit<JudgedRun, "heldOut" | "memoryOff">;
 
 /** Something besides runs that may explain a change of their success. */
 export interface LedgerEvent {
@@ -117,9 +122,7 @@ function withoutCandidates(event: HistoryEvent): HistoryEvent {
 }
 
 /** The outcomes with a reward in some events, without those that were revoked. Events are in order. */
-export function outcomesIn(
-  events: readonly HistoryEvent[],
-): readonly (Omit<JudgedRun, "heldOut"> & Pick<Reporter, "source">)[] {
+export function outcomesIn(events: readonly HistoryEvent[]): readonly (Judgement & Pick<Reporter, "source">)[] {
   const revocations = events.flatMap((event) => (event.type === "revoke" ? [event] : []));
   return events.flatMap((event) => {
     if (event.type !== "outcome" || event.reward === null) return [];
@@ -138,8 +141,8 @@ export function outcomesIn(
 }
 
 /** The counting reward of each run in some events, in the order of the runs' first outcomes. Events are in order. */
-export function rewardsIn(events: readonly HistoryEvent[]): ReadonlyMap<string, Omit<JudgedRun, "heldOut">> {
-  const best = new Map<string, Omit<JudgedRun, "heldOut">>();
+export function rewardsIn(events: readonly HistoryEvent[]): ReadonlyMap<string, Judgement> {
+  const best = new Map<string, Judgement>();
   for (const { at, episode, reward, tier } of outcomesIn(events)) {
     const known = best.get(episode);
     if (known && OUTCOME_TIERS.indexOf(known.tier) < OUTCOME_TIERS.indexOf(tier)) continue;
@@ -150,15 +153,20 @@ export function rewardsIn(events: readonly HistoryEvent[]): ReadonlyMap<string, 
 
 /** The runs in some events of one ledger. Events are in order. */
 export function runsIn(events: readonly HistoryEvent[]): Pick<RunSample, "judged" | "runs" | "rewarded"> {
-  const over = new Map<string, { readonly heldOut: boolean }>();
+  const over = new Set<string>();
+  const draws = new Map<string, Pick<JudgedRun, "heldOut" | "memoryOff">>();
   for (const event of events) {
-    if (event.type !== "exposure" || event.state === "suspended") continue;
-    const heldOut = event.exposures.some((exposure) => exposure.heldOut) || over.get(event.episode)?.heldOut === true;
-    over.set(event.episode, { heldOut });
+    if (event.type !== "exposure") continue;
+    if (event.state !== "suspended") over.add(event.episode);
+    // A run that waited has its exposures in an entry of their own.
+    const before = draws.get(event.episode);
+    const is = (draw: "heldOut" | "memoryOff"): boolean =>
+      before?.[draw] === true || event.exposures.some((exposure) => exposure[draw]);
+    draws.set(event.episode, { heldOut: is("heldOut"), memoryOff: is("memoryOff") });
   }
   const all = [...rewardsIn(events).values()].map((run) => ({
     ...run,
-    heldOut: over.get(run.episode)?.heldOut === true,
+    ...(draws.get(run.episode) ?? { heldOut: false, memoryOff: false }),
   }));
   const judgements = all.filter(({ tier }) => JUDGEMENTS.has(tier));
   return {
