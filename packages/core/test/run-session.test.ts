@@ -193,6 +193,19 @@ describe("the ends of runs", () => {
     expect((await kit.engine.status()).outcomes.user).toBe(4);
   });
 
+  it("are recorded and flushed while an application's test fakes the timers", async () => {
+    const { kit, end, letGo, commits } = held();
+    vi.useFakeTimers();
+    try {
+      letGo();
+      await end("a");
+      await kit.flush();
+      expect(commits()).toBe(1);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it("are begun together in the next turn of the event loop, and in order", async () => {
     const { kit, run, letGo } = held();
     letGo();

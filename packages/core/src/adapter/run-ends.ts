@@ -9,6 +9,9 @@ const PATIENCE = 1_000;
 /** Ends that may wait to be recorded; a run that ends beyond them waits itself. Also the most that a crash can lose. */
 export const MOST_BEHIND = 1_000;
 
+// Bound when the module loads, so that tests with fake timers do not stop the records of runs.
+const { setTimeout: afterThisTurn, clearTimeout: callOff } = globalThis;
+
 /** The ends of runs that are recorded behind their callers. One for each engine, since memories may share it. */
 export interface RunEnds {
   /** The engine itself, for the work of an end. */
@@ -41,13 +44,13 @@ function createRunEnds(direct: Engine): RunEnds {
   const waiting: (() => void)[] = [];
   const pending = createTaskTracker();
   const { tasks } = partsOf(direct);
-  let cancel: (() => void) | undefined;
+  let timer: ReturnType<typeof afterThisTurn> | undefined;
   /** True after a wait without success, until everything is recorded: only one ranking waits for a store that does not answer. */
   let isStuck = false;
 
   const start = (): void => {
-    cancel?.();
-    cancel = undefined;
+    callOff(timer);
+    timer = undefined;
     for (const begin of waiting.splice(0)) begin();
   };
 
@@ -63,7 +66,7 @@ function createRunEnds(direct: Engine): RunEnds {
     add(work) {
       if (pending.size === 0) isStuck = false;
       const recorded = pending.track(new Promise<void>((resolve) => void waiting.push(resolve)).then(work));
-      cancel ??= platformTimer(start, 0);
+      timer ??= afterThisTurn(start, 0);
       // The engine's own flush() and close() wait for it.
       return tasks.track(recorded);
     },
