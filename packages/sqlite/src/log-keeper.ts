@@ -1,3 +1,4 @@
+import { setImmediate, setTimeout } from "node:timers";
 import type { OpenedDatabase } from "./open-database.js";
 import { isBusy } from "./sqlite-errors.js";
 import { waitingAtMost } from "./transaction.js";
@@ -30,7 +31,7 @@ const STARVED = 16 * 1024 * 1024;
  */
 const READERS_TIMEOUT = 200;
 
-// Bound when the module loads, so that tests with fake timers do not stop an erasure.
+// As in the queue of writes.
 const afterThisTick = setImmediate;
 const afterPause = setTimeout;
 

@@ -1,4 +1,5 @@
 import type { DatabaseSync } from "node:sqlite";
+import { setImmediate, setTimeout } from "node:timers";
 import { QavrError } from "@qavr/core";
 import { FileFailure, isBusy, toStoreError } from "./sqlite-errors.js";
 import { rollBack, withoutWaiting } from "./transaction.js";
@@ -48,7 +49,7 @@ const CALLS_PER_TRANSACTION = 1_000;
  */
 const PAUSE = 1;
 
-// Bound when the module loads, so that tests with fake timers do not stop their own writes.
+// Node's own, bound here: tests with fake timers do not stop their own writes, also where they load this module.
 const afterThisTick = setImmediate;
 const afterPause = setTimeout;
 

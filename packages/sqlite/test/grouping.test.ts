@@ -1,5 +1,5 @@
 import { writeStates } from "@qavr/store-conformance";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { sqliteStore } from "../src/index.js";
 import { countIn, counting, NO_COUNT, tally } from "./support/counting.js";
 import { tempLedger } from "./support/temp-folder.js";
@@ -25,6 +25,20 @@ describe("commits", () => {
     for (let i = 0; i < 5; i++) await store.commit("n", [tally(`k${i}`)], counting);
     expect(walCommits(path) - before).toBe(5);
     await store.close();
+  });
+
+  it("succeed where a test fakes the timers before the package is loaded", async () => {
+    vi.useFakeTimers();
+    try {
+      vi.resetModules();
+      const loaded = await import("../src/index.js");
+      const store = loaded.sqliteStore(tempLedger());
+      await store.commit("n", [tally("a")], counting);
+      expect(await countIn(store, "n")).toBe(1);
+      await store.close();
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it("that bring nothing new write nothing", async () => {

@@ -1,5 +1,5 @@
 import { setImmediate as afterThisTick } from "node:timers/promises";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { namespaceQueue, type QueuedCall } from "./namespace-queue.js";
 
 interface Call extends QueuedCall {
@@ -35,6 +35,24 @@ describe("namespaceQueue", () => {
     await afterThisTick();
     await afterThisTick();
     expect(begun()).toEqual(["n: a b", "n: c d"]);
+  });
+
+  it("does calls where a test fakes the timers before the package is loaded", async () => {
+    vi.useFakeTimers();
+    try {
+      vi.resetModules();
+      const loaded = await import("./namespace-queue.js");
+      const done: string[] = [];
+      const queue = loaded.namespaceQueue<Call>(
+        { together: 1, alone: 1 },
+        async (namespace) => void done.push(namespace),
+      );
+      queue.add("n", { name: "a", alone: false });
+      await afterThisTick();
+      expect(done).toEqual(["n"]);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it("does namespaces side by side, as many as it has lanes, and the others in the order they came", async () => {

@@ -1,3 +1,5 @@
+import { setImmediate } from "node:timers";
+
 /** A call that waits for its namespace. */
 export interface QueuedCall {
   /** True when it must not share a transaction. */
@@ -13,7 +15,7 @@ export interface NamespaceQueue<Call> {
 /** Most calls of one transaction: bounds how long it holds the lock. Their rows should fit one statement, else they are folded twice. */
 const CALLS_PER_TRANSACTION = 250;
 
-// Bound when the module loads, so that tests with fake timers do not stop their own writes.
+// Node's own, bound here: tests with fake timers do not stop their own writes, also where they load this module.
 const afterThisTick = setImmediate;
 
 /** Most groups that run at once. */
