@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { globSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
@@ -24,6 +24,14 @@ describe("the names that packages export", () => {
   ])("are few in %s: at most %i", (entry, most) => {
     const exported = [...(names.get(entry) as ReadonlyMap<string, string>).keys()];
     expect(exported.length, exported.sort().join(", ")).toBeLessThanOrEqual(most);
+  });
+});
+
+describe("declarations", () => {
+  it("name no type argument of typed arrays, which TypeScript knows from 5.7 on", () => {
+    const files = publishedPackages().flatMap(({ folder }) => globSync(join(folder, "dist/*.d.{mts,cts}")));
+    expect(files.length).toBeGreaterThan(20);
+    expect(files.filter((file) => /\w(8|16|32|64)Array</.test(readFileSync(file, "utf8")))).toEqual([]);
   });
 });
 

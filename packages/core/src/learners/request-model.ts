@@ -42,7 +42,7 @@ export function dimsOf(length: number): number {
  * Bytes with vectors behind the first `start` bytes, which the caller fills. It reuses the buffer of the vectors when they lie at
  * their places already, as in a decoded draft; otherwise it returns a copy behind zeros.
  */
-export function bytesBehind(start: number, ...vectors: readonly Float32Array[]): Uint8Array<ArrayBufferLike> {
+export function bytesBehind(start: number, ...vectors: readonly Float32Array[]): Uint8Array {
   const buffer = vectors[0]?.buffer;
   let length = start;
   let inPlace = true;
