@@ -46,7 +46,7 @@ const PAGE_CACHE_KIB = 8 * 1024;
 /**
  * Opens the file, inspects it before anything is written, and brings it to the newest schema.
  *
- * If several connections are not safe, this connection locks the file until it is closed.
+ * If several connections are not safe, one that writes locks the file until it is closed.
  *
  * @throws STORE_UNWRITABLE, STORE_FOREIGN, STORE_CORRUPT, STORE_NEWER_SCHEMA, STORE_BUSY, STORE_UNAVAILABLE, STORE_FAILED
  */
@@ -61,7 +61,9 @@ export function openDatabase(
     if (!marked?.unsynced) assertWholeLog(options.path);
   }
   const version = sqliteVersion(sqlite);
-  const shared = !options.inMemory && (sharable ?? allowsSharedWal(version));
+  const safe = sharable ?? allowsSharedWal(version);
+  // Reading neither starts the log anew nor checkpoints, and a lock for writing is refused on a file that is open for reading.
+  const shared = !options.inMemory && (safe || options.readOnly);
   let db: DatabaseSync | undefined;
   try {
     db = new sqlite.DatabaseSync(options.path, { readOnly: options.readOnly });
@@ -76,7 +78,7 @@ export function openDatabase(
     db?.close();
     const frozen = openFrozen(sqlite, options, format, error);
     if (frozen) return { ...frozen, shared, isNew: false, files: undefined };
-    throw isBusy(error) && !shared ? notSharable(options.path, version, error) : toStoreError(error, options.path);
+    throw isBusy(error) && !safe ? notSharable(options.path, version, error) : toStoreError(error, options.path);
   }
 }
 

@@ -43,7 +43,7 @@ export interface SqliteStore extends Required<Omit<Store, "refresh" | "outbox" |
  * the file.
  *
  * Acknowledged outcomes survive crashes and power loss (see `synchronous`). Several processes may share the file. With SQLite
- * older than 3.51.3 the first one keeps it locked, and `capabilities.sharedBackend` is false.
+ * older than 3.51.3 the first one that writes keeps it locked, and its `capabilities.sharedBackend` is false.
  *
  * @param options the file's path, or all options
  * @throws INVALID_ARGUMENT, STORE_UNWRITABLE, STORE_FOREIGN, STORE_CORRUPT, STORE_NEWER_SCHEMA, STORE_BUSY, STORE_UNAVAILABLE

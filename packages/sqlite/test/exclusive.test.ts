@@ -24,4 +24,17 @@ describe("a ledger on a SQLite whose WAL cannot be shared", () => {
     sharing.db.close();
     openDatabase(options, { sharable: false }).db.close();
   });
+
+  it("is read by several handles that only read, while none writes", () => {
+    const path = tempLedger();
+    const writing = resolveSqliteOptions({ path, busyTimeout: 30 });
+    const reading = resolveSqliteOptions({ path, busyTimeout: 30, readOnly: true });
+    const writer = openDatabase(writing, { sharable: false });
+    expect(refusalOf(() => openDatabase(reading, { sharable: false })).message).toContain("3.51.3 or newer");
+    writer.db.close();
+    const readers = [openDatabase(reading, { sharable: false }), openDatabase(reading, { sharable: false })];
+    expect(refusalOf(() => openDatabase(writing, { sharable: false })).code).toBe("STORE_BUSY");
+    for (const { db } of readers) db.close();
+    openDatabase(writing, { sharable: false }).db.close();
+  });
 });
