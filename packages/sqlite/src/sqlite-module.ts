@@ -21,7 +21,7 @@ export function loadSqlite(oldest: string = "22.13"): SqliteModule {
   }) as typeof process.emitWarning;
   let loaded: SqliteModule | undefined;
   try {
-    loaded = process.getBuiltinModule("node:sqlite");
+    loaded = process.getBuiltinModule?.("node:sqlite");
   } finally {
     process.emitWarning = emitWarning;
   }

@@ -29,6 +29,16 @@ describe("loadSqlite", () => {
     expect(refusal).toMatchObject({ code: "STORE_UNAVAILABLE", details: { node: process.version } });
     expect(refusal.message).toContain("22.13");
   });
+
+  it("says so on a Node before 20.16, too, which has no getBuiltinModule", () => {
+    const { getBuiltinModule } = process;
+    Object.assign(process, { getBuiltinModule: undefined });
+    try {
+      expect(refusalOf(() => loadSqlite()).code).toBe("STORE_UNAVAILABLE");
+    } finally {
+      Object.assign(process, { getBuiltinModule });
+    }
+  });
 });
 
 describe("parseSqliteVersion", () => {
