@@ -10,17 +10,19 @@ import { ANNOTATION_KEY, type ShownDocuments } from "./ranking/shown-documents.j
  *
  * A memory without a handle (learning is off, or it came from elsewhere) starts with a dash.
  *
- * @throws INVALID_ARGUMENT for a value that is no list, such as a promise
+ * @throws INVALID_ARGUMENT for a value that is no list, such as a promise, and for texts and items of a store's own search
  */
 export function formatMemories(memories: readonly (DocumentInterface | FoundItem)[], shown: ShownDocuments): string {
   if (!Array.isArray(memories))
     throw illegalOption("memories", "memories must be a list of documents or items, awaited before", memories);
   return memories
-    .map((memory) =>
-      "pageContent" in memory
-        ? promptLine(handleOf(memory, shown), memory.pageContent ?? "")
-        : promptLine(memory.handle, memory.text),
-    )
+    .map((memory) => {
+      const isDocument = typeof memory === "object" && memory !== null && "pageContent" in memory;
+      const text: unknown = isDocument ? (memory.pageContent ?? "") : memory?.text;
+      if (typeof text !== "string")
+        throw illegalOption("memories", "memories must be documents, or items of memory.search()", memory);
+      return promptLine(isDocument ? handleOf(memory, shown) : memory.handle, text);
+    })
     .join("\n");
 }
 

@@ -100,7 +100,7 @@ export interface Qavr extends MemoryHandle {
   /** A tool with which an agent reports how its own run goes. @throws INVALID_ARGUMENT */
   reportOutcomeTool(options?: ReportOutcomeToolOptions): ReportOutcomeTool;
 
-  /** Documents, or items of {@link Qavr.search}, as prompt text, each with its short handle: `[m1] text`. */
+  /** Documents, or items of {@link Qavr.search}, as prompt text, each with its short handle: `[m1] text`. @throws INVALID_ARGUMENT */
   format(memories: readonly (DocumentInterface | FoundItem)[]): string;
   /** A run with the memories it was shown and their explanations, by run or episode id; undefined if unknown. */
   explain(reference: string, options?: { readonly namespace?: string | undefined }): Promise<EpisodeView | undefined>;

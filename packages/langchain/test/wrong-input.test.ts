@@ -207,6 +207,14 @@ describe("wrong input", () => {
     }
   });
 
+  it("is a list to format of other things: texts, items of a store's own search", async () => {
+    const { memory } = await bench();
+    const item = { namespace: ["notes"], key: "a", value: { text: "x" } };
+    for (const memories of [["x"], [item], [null]] as never[]) {
+      expect(refused(() => memory.format(memories))).toBe("INVALID_ARGUMENT");
+    }
+  });
+
   it("is a list to format that is none: a promise, a text", async () => {
     const { memory, retriever } = await bench();
     for (const memories of [retriever.invoke("x"), "x", undefined, null, {}] as never[]) {
