@@ -165,6 +165,8 @@ async function chosen(store: Store, namespaces: readonly string[], named: string
     throw new CommandError("NOT_FOUND", `The namespace ${named} has no entries in this ledger. ${known}`);
   }
   if (namespaces.includes("default")) return "default";
+  // A full list may end before it.
+  if (namespaces.length === LISTED_NAMESPACES && (await store.head("default")) > 0) return "default";
   const heads = await Promise.all(namespaces.map((name) => store.head(name)));
   return namespaces[heads.indexOf(Math.max(...heads))] ?? "default";
 }

@@ -225,6 +225,16 @@ describe("qavr status", () => {
     expect(await dataOf("status", "-s", path)).toMatchObject({ namespace: "large", otherNamespaces: ["small"] });
   });
 
+  it("opens the default namespace also behind a thousand others, and says that there may be more", async () => {
+    const path = newPath();
+    const engine = appEngine(sqliteStore(path));
+    const names = Array.from({ length: 1_005 }, (_, i) => `customer-${10_000 + i}`);
+    await Promise.all([...names, "default"].map((namespace) => runApp(engine, { runs: 1, namespace })));
+    await engine.close();
+    const { stdout } = await qavr("status", "-s", path);
+    expect(stdout).toContain("namespace default (1,000 or more: customer-10000, ");
+  });
+
   it("shows no control characters of labels and collections", async () => {
     const path = newPath();
     const engine = appEngine(sqliteStore(path));

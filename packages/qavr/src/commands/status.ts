@@ -1,3 +1,4 @@
+import { LISTED_NAMESPACES } from "../open-ledger.js";
 import { areSeveral } from "../reports/collections.js";
 import { type StatusReport, statusReport } from "../reports/status.js";
 import type { Style } from "../terminal/terminal.js";
@@ -57,7 +58,8 @@ function outcomesOf({ outcomes }: StatusReport): string {
 function others({ otherNamespaces }: StatusReport): string {
   if (otherNamespaces.length === 0) return "";
   const names = otherNamespaces.slice(0, 3).map((name) => shown(name, 30));
-  return ` (${otherNamespaces.length} more: ${names.join(", ")}${otherNamespaces.length > 3 ? " …" : ""})`;
+  const or = otherNamespaces.length >= LISTED_NAMESPACES - 1 ? " or" : "";
+  return ` (${count(otherNamespaces.length)}${or} more: ${names.join(", ")}${otherNamespaces.length > 3 ? " …" : ""})`;
 }
 
 function extremes(title: string, memories: StatusReport["best"], several: boolean, style: Style): string[] {

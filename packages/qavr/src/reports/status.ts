@@ -14,6 +14,7 @@ export interface Extreme extends ExtremeMemory {
 export interface StatusReport {
   readonly store: string;
   readonly namespace: string;
+  /** Of the first thousand. */
   readonly otherNamespaces: readonly string[];
   readonly learner: string;
   readonly state: LearningState;
