@@ -1,10 +1,11 @@
+import { memoryStore } from "@qavr/core";
 import { forget } from "@qavr/core/maintenance";
 import { sqliteStore } from "@qavr/sqlite";
 import { beforeAll, describe, expect, it } from "vitest";
 import { ledgerIn } from "../src/open-ledger.js";
 import { runsReport } from "../src/reports/runs.js";
 import { memoryReport } from "../src/reports/why.js";
-import { appEngine, ledgerFile, ledgerInMemory, newPath, runApp } from "./support/ledgers.js";
+import { appEngine, ledgerFile, ledgerInMemory, newPath, runApp, START } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
 
 let ledger: string;
@@ -51,6 +52,23 @@ describe("qavr runs", () => {
     expect(new Set(found).size).toBe(found.length);
     expect(found).toHaveLength(600);
     expect(found.at(-1)).toBe("run-1");
+  });
+
+  it("lists a run that retrieved nothing once, at the time of its end", async () => {
+    const store = memoryStore();
+    const engine = appEngine(store);
+    const episode = engine.open();
+    await engine.report(episode, { reward: true });
+    await engine.end(episode);
+    await runApp(engine, { runs: 1 });
+    const ledgerOf = await ledgerIn(store, "memory", undefined, { partial: true });
+    const newest = await runsReport(ledgerOf, 2);
+    expect(newest.runs.map((run) => [run.episode, run.at > START])).toEqual([
+      ["run-5", true],
+      [episode, true],
+    ]);
+    expect(newest).not.toHaveProperty("next");
+    expect((await runsReport(ledgerOf, 2, 3)).runs).toEqual([]);
   });
 
   it("lists as many as were asked for", async () => {

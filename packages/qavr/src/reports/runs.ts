@@ -3,7 +3,7 @@ import type { Ledger } from "../open-ledger.js";
 
 export interface RunRow {
   readonly episode: string;
-  /** Last retrieval, Unix ms. */
+  /** Last retrieval, of a run without one its end; Unix ms. */
   readonly at: number;
   readonly state: EpisodeView["state"];
   readonly order: "host" | "learned";
@@ -51,9 +51,10 @@ export async function runsReport(ledger: Ledger, limit: number, before?: number)
       const some = retrievals.splice(0, Math.min(TOGETHER, limit + 1 - found.size));
       const views = await Promise.all(some.map(({ episode }) => engine.explain(episode, { namespace })));
       for (const [i, view] of views.entries()) {
-        const { seq, exposures } = some[i] as (typeof some)[number];
-        const isLast = view && exposures.at(-1)?.at === view.exposures.at(-1)?.at;
-        if (isLast && !found.has(view.episode)) found.set(view.episode, { ...rowOf(view), seq });
+        const { seq, at, state, exposures } = some[i] as (typeof some)[number];
+        const last = view?.exposures.at(-1);
+        const isLast = last ? exposures.at(-1)?.at === last.at : state === view?.state;
+        if (view && isLast && !found.has(view.episode)) found.set(view.episode, { ...rowOf(view, at), seq });
       }
     }
   }
@@ -62,12 +63,12 @@ export async function runsReport(ledger: Ledger, limit: number, before?: number)
   return { namespace, runs, ...(found.size > limit ? { next: latest.at(-1)?.seq as number } : {}) };
 }
 
-function rowOf({ episode, state, exposures, outcome }: EpisodeView): RunRow {
+function rowOf({ episode, state, exposures, outcome }: EpisodeView, recorded: number): RunRow {
   const last = exposures.at(-1);
   const { collection = "", items: [item] = [] } = exposures[0] ?? {};
   return {
     episode,
-    at: last?.at ?? 0,
+    at: last?.at ?? recorded,
     state,
     order: exposures.some(({ order }) => order === "learned") ? "learned" : "host",
     heldOut: exposures.some(({ heldOut }) => heldOut === true),
