@@ -66,6 +66,35 @@ it("counts the outcomes of a long ledger that came much later than its runs", as
   });
 });
 
+it("counts the outcomes of a long ledger that have taught nothing", async () => {
+  const store = memoryStore();
+  const engine = createEngine({ store });
+  await Promise.all(
+    Array.from({ length: 3_500 }, async () => {
+      const { episode } = await engine.rank({ candidates: [{ id: "a", similarity: 1 }], topK: 1 });
+      await engine.end(episode, { reward: true, tier: "completed" });
+    }),
+  );
+  expect(await ask(createApi(store, "memory"), "status")).toMatchObject({
+    curve: { sampled: true },
+    runs: { recorded: 3_500, taught: 0, coverage: expect.closeTo(1, 1) },
+  });
+});
+
+it("counts no more outcomes of a long ledger than runs, where suspended runs have some", async () => {
+  const store = memoryStore();
+  const engine = createEngine({ store });
+  await Promise.all(
+    Array.from({ length: 2_100 }, async (_, run) => {
+      const { episode } = await engine.rank({ candidates: [{ id: "a", similarity: 1 }], topK: 1 });
+      await engine.report(episode, { reward: true });
+      if (run % 2 === 0) await engine.suspend(episode, { alias: `thread ${run}` });
+      else await engine.end(episode);
+    }),
+  );
+  expect(await ask(createApi(store, "memory"), "status")).toMatchObject({ runs: { suspended: 1_050, coverage: 1 } });
+});
+
 const MEMORIES = 8_000;
 /** More than 10,000 entries: shorter ledgers are compared with their digests. */
 const RUNS = 5_100;

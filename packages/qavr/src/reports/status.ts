@@ -24,7 +24,7 @@ export interface StatusReport {
     readonly abandoned: number;
     /** Runs whose outcome has taught something. */
     readonly taught: number;
-    /** Share in [0, 1] of the runs that have a reward, of a long ledger that have taught; absent without runs. */
+    /** Share in [0, 1] of the runs that have a reward; of a long ledger estimated from below. Absent without runs. */
     readonly coverage?: number;
   };
   readonly outcomes: NamespaceStatus["outcomes"];
@@ -62,6 +62,8 @@ export async function statusReport(ledger: Ledger, progress?: Progress): Promise
       .sort((a, b) => sign * (b.utility - a.utility))
       .slice(0, EXTREMES);
   const sum = (pick: "memories" | "withEvidence"): number => collections.reduce((all, known) => all + known[pick], 0);
+  // A sample has the outcomes that came soon, and the counters those that taught, also of suspended runs.
+  const late = sampled ? taught / (episodes.recorded - episodes.suspended) : 0;
   return {
     store: place,
     namespace,
@@ -73,8 +75,7 @@ export async function statusReport(ledger: Ledger, progress?: Progress): Promise
       suspended: episodes.suspended,
       abandoned: episodes.abandoned,
       taught,
-      // A sample has the outcomes that came soon.
-      ...(runs > 0 ? { coverage: sampled ? taught / (episodes.recorded - episodes.suspended) : rewarded / runs } : {}),
+      ...(runs > 0 ? { coverage: Math.min(1, Math.max(rewarded / runs, late)) } : {}),
     },
     outcomes,
     ...(lift ? { lift } : {}),
