@@ -51,7 +51,20 @@ const TAIL = 50;
  * @throws CommandError NOT_FOUND for a namespace without entries, and the codes of stores
  */
 export async function openLedger(options: LedgerOptions, access: Access = "read"): Promise<Ledger> {
-  const { store, place } = await openStore(options.store, access);
+  const guarded = access === "read";
+  return openedLedger(options, access, guarded).catch((error: unknown) => {
+    // A pooler takes no settings, so that the server cannot refuse writes. A command that reads does none.
+    if (!guarded || !isRefusedSetting(error)) throw error;
+    return openedLedger(options, access, false);
+  });
+}
+
+function isRefusedSetting(error: unknown): boolean {
+  return QavrError.isInstance(error, "STORE_UNAVAILABLE") && /unsupported startup parameter/i.test(error.message);
+}
+
+async function openedLedger(options: LedgerOptions, access: Access, guarded: boolean): Promise<Ledger> {
+  const { store, place } = await openStore(options.store, access, guarded);
   try {
     // A command that changes something must not choose among some of the namespaces.
     const partial = access === "read" || options.namespace !== undefined;
@@ -93,11 +106,13 @@ export function engineOn(store: Store, learner: Learner): Engine {
 /**
  * Opens the store that a path or URL names.
  *
+ * @param guarded true for connections to PostgreSQL on which the server itself refuses writes
  * @throws CommandError USAGE for a place that keeps nothing, and the codes of stores
  */
 export async function openStore(
   named: string | undefined,
   access: Access,
+  guarded: boolean = access === "read",
 ): Promise<{ readonly store: Store; readonly place: string }> {
   const location = locationOf(named);
   const readOnly = access === "read";
@@ -113,7 +128,7 @@ export async function openStore(
     return { store: sqliteStore({ path: location, readOnly }), place: resolve(location) };
   }
   const { postgresStore } = await import("@qavr/postgres");
-  const connectionString = readOnly ? withReadOnlyTransactions(location) : location;
+  const connectionString = guarded ? withReadOnlyTransactions(location) : location;
   const store = postgresStore({ connectionString, migrate: access === "create", listen: false, maxConnections: 4 });
   return { store, place: withoutPassword(location) };
 }

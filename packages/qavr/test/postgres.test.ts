@@ -1,6 +1,7 @@
 import { postgresStore } from "@qavr/postgres";
 import { type PostgresServer, startServer } from "@qavr/postgres-server";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { strictPooler } from "../../postgres/test/support/strict-pooler.js";
 import { openStore } from "../src/open-ledger.js";
 import { appEngine, ledgerFile, newPath, runApp } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
@@ -32,6 +33,16 @@ describe("a ledger in PostgreSQL", () => {
     const engine = appEngine(store);
     await expect(runApp(engine, { runs: 1 })).rejects.toThrow();
     await engine.close();
+  });
+
+  it("is read through a pooler that refuses settings", async () => {
+    const engine = appEngine(postgresStore({ connectionString: server.url() }));
+    await runApp(engine, { runs: 2, namespace: "pooled" });
+    await engine.close();
+    const pooler = await strictPooler(server.port);
+    const status = await dataOf("status", "-s", pooler.url(server.url()), "-n", "pooled");
+    expect(status).toMatchObject({ runs: { taught: 2 } });
+    await pooler.close();
   });
 
   it("is read while an application writes", async () => {
