@@ -2,7 +2,8 @@ import { type Engine, memoryStore, QavrError } from "@qavr/core";
 import type { StateCodec } from "@qavr/core/learner";
 import { exportState, importState } from "@qavr/core/maintenance";
 import { CommandError } from "./exit-codes.js";
-import { engineOn, type Ledger, learnerWithId, ledgerIn } from "./open-ledger.js";
+import { learnerWithId } from "./learner-table.js";
+import { engineOn, type Ledger, ledgerIn } from "./open-ledger.js";
 
 /** State of a learner for one collection, as a file. Bytes are base64, in the learner's own format. */
 export interface LearnedFile {

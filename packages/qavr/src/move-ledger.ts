@@ -6,7 +6,8 @@ import { createEngine, QavrError, type Store } from "@qavr/core";
 import { governance } from "@qavr/core/governance";
 import { copyLedger, type Progress, verify } from "@qavr/core/maintenance";
 import { CommandError } from "./exit-codes.js";
-import { assertKeeps, type Ledger, learnerOf, learnerWithId, openStore } from "./open-ledger.js";
+import { learnerWithId } from "./learner-table.js";
+import { assertKeeps, type Ledger, learnerOf, openStore } from "./open-ledger.js";
 
 interface MoveReport {
   readonly namespaces: number;

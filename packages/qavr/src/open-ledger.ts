@@ -1,20 +1,10 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import {
-  createEngine,
-  type Engine,
-  type HistoryEvent,
-  type Learner,
-  oar,
-  QavrError,
-  qValue,
-  type Store,
-  similarity,
-} from "@qavr/core";
+import { createEngine, type Engine, type HistoryEvent, type Learner, oar, QavrError, type Store } from "@qavr/core";
 import { isPostgres, locationOf } from "@qavr/core/adapter";
 import { governance } from "@qavr/core/governance";
 import { CommandError } from "./exit-codes.js";
-import { type Learners, learnerTable } from "./learner-table.js";
+import { learnerWithId } from "./learner-table.js";
 
 /** Options that every command has. */
 export interface LedgerOptions {
@@ -203,12 +193,4 @@ export async function learnerOf(store: Store, namespace: string): Promise<Learne
 function learnersIn(event: HistoryEvent): readonly string[] {
   if (event.type === "exposure") return event.exposures.map(({ learner }) => learner);
   return event.type === "import" ? [event.learner] : [];
-}
-
-/** Undefined for a learner of an application's own. */
-export async function learnerWithId(id: string | undefined): Promise<Learner | undefined> {
-  const own = [oar, qValue, similarity].map((create) => create()).find((learner) => learner.id === id);
-  if (own || id === undefined) return own;
-  const others: Learners = await learnerTable();
-  return Object.values(others).find((learner) => learner.id === id);
 }
