@@ -7,7 +7,8 @@ import { governance } from "@qavr/core/governance";
 import { copyLedger, type Progress, verify } from "@qavr/core/maintenance";
 import { CommandError } from "./exit-codes.js";
 import { learnerWithId } from "./learner-table.js";
-import { assertKeeps, type Ledger, learnerOf, openStore } from "./open-ledger.js";
+import { assertKeeps, engineOn, type Ledger, learnerOf, openStore } from "./open-ledger.js";
+import { assertSameOptions } from "./untold-options.js";
 
 interface MoveReport {
   readonly namespaces: number;
@@ -32,20 +33,23 @@ const PAGE = 500;
 export async function assertMovable(from: Store): Promise<void> {
   const engine = createEngine({ store: from });
   for await (const namespace of namespacesOf(from)) {
-    const { learner } = await engine.status({ namespace });
-    if (!(await learnerWithId(learner))) {
+    const { learner: id } = await engine.status({ namespace });
+    const learner = await learnerWithId(id);
+    if (!learner) {
       throw new CommandError(
         "CONFLICT",
-        `Namespace ${namespace} was learned by ${learner}, a learner of the application. Call copyLedger() of @qavr/core/maintenance there.`,
+        `Namespace ${namespace} was learned by ${id}, a learner of the application. Call copyLedger() of @qavr/core/maintenance there.`,
       );
     }
     const [first] = await from.readEntries(namespace, { after: 0, limit: 1 });
-    if (first?.seq === 1) continue;
-    throw new QavrError(
-      "UNSUPPORTED",
-      `The ledger of namespace ${namespace} was compacted, and its beginning is gone. Copy a SQLite file with npx qavr ledger backup and restore, or move what was learned with export and import.`,
-      { details: { namespace } },
-    );
+    if (first?.seq !== 1) {
+      throw new QavrError(
+        "UNSUPPORTED",
+        `The ledger of namespace ${namespace} was compacted, and its beginning is gone. Copy a SQLite file with npx qavr ledger backup and restore, or move what was learned with export and import.`,
+        { details: { namespace } },
+      );
+    }
+    await assertSameOptions(engineOn(from, learner), { namespace });
   }
 }
 

@@ -1,8 +1,9 @@
 import { type ErrorCode, QavrError } from "@qavr/core";
 import { checkLoop, readLoop } from "@qavr/core/adapter";
-import { type Progress, repair, verify } from "@qavr/core/maintenance";
+import { type Progress, repair } from "@qavr/core/maintenance";
 import { EXIT, exitCodeOf } from "../exit-codes.js";
 import { type Ledger, type LedgerOptions, openLedger } from "../open-ledger.js";
+import { assertSameOptions, verifyHere } from "../untold-options.js";
 import { CHECKS } from "./doctor-checks.js";
 import type { Finding } from "./finding.js";
 
@@ -71,6 +72,7 @@ async function doctorOn(
     if (!fix || mendable.length === 0) return report;
     const writing = await openLedger({ ...options, namespace: ledger.namespace }, "write");
     try {
+      await assertSameOptions(writing.engine);
       await repair(writing.engine, { progress });
     } finally {
       await writing.close();
@@ -136,7 +138,7 @@ export async function examineStorage({ engine, store, namespace }: Ledger): Prom
   const { checkpoint, rebuildPending } = await engine.status({ namespace });
   const entries = (await store.head(namespace)) - checkpoint;
   if (entries > VERIFIED || rebuildPending) return { entries, checkpoint, verified: false, findings: [] };
-  const { damaged, differing, unchecked } = await verify(engine, { namespace });
+  const { damaged, differing, unchecked } = await verifyHere(engine, { namespace });
   const isWhole = damaged + differing.length === 0 && unchecked.every(({ reason }) => reason === "LEARNER_MISMATCH");
   const damage: Finding = {
     id: "ledger-damage",

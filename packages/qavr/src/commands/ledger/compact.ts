@@ -1,6 +1,7 @@
 import { compact } from "@qavr/core/maintenance";
 import { CommandError } from "../../exit-codes.js";
 import { count } from "../../terminal/text.js";
+import { assertSameOptions } from "../../untold-options.js";
 import type { Input, Output } from "../command.js";
 
 const DAY = 86_400_000;
@@ -12,6 +13,7 @@ export async function run({ open, options, progress }: Input): Promise<Output> {
     throw new CommandError("USAGE", message);
   }
   const { engine, namespace } = await open("write");
+  await assertSameOptions(engine, { namespace });
   const report = await compact(engine, {
     namespace,
     olderThan: olderThan * DAY,

@@ -3,11 +3,13 @@ import { repair } from "@qavr/core/maintenance";
 import { EXIT } from "../../exit-codes.js";
 import { type Ledger, openStore } from "../../open-ledger.js";
 import { plural } from "../../terminal/text.js";
+import { assertSameOptions } from "../../untold-options.js";
 import type { Input, Output } from "../command.js";
 import { textOf } from "./verify.js";
 
 export async function run(input: Input): Promise<Output> {
   const { engine } = await opened(input);
+  await assertSameOptions(engine);
   const report = await repair(engine, { progress: input.progress("checking entries") });
   return {
     data: report,

@@ -1,11 +1,12 @@
-import { type VerifyReport, verify } from "@qavr/core/maintenance";
+import type { VerifyReport } from "@qavr/core/maintenance";
 import { EXIT } from "../../exit-codes.js";
 import { plural, shown } from "../../terminal/text.js";
+import { verifyHere } from "../../untold-options.js";
 import type { Input, Output } from "../command.js";
 
 export async function run({ open, progress }: Input): Promise<Output> {
   const { engine } = await open();
-  const report = await verify(engine, { progress: progress("checking entries") });
+  const report = await verifyHere(engine, { progress: progress("checking entries") });
   return { data: report, text: () => textOf(report), ...(report.ok ? {} : { exitCode: EXIT.problems }) };
 }
 
