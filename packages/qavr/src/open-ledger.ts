@@ -150,11 +150,11 @@ function withoutPassword(location: string): string {
   });
 }
 
-/** A changed URL. It may name several servers, which `URL` does not allow. */
+/** A changed URL. It may name several servers, or none and a socket in `?host=`, which `URL` does not allow. */
 function edited(location: string, change: (url: URL) => void): string {
-  const hosts = /^[^:]+:\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(location)?.[1] ?? "";
-  const one = hosts.includes(",") ? "several.servers" : hosts;
-  const url = URL.parse(location.replace(hosts, one));
+  const [begin = "", hosts = ""] = /^[^:]+:\/\/(?:[^/?#]*@)?([^/?#]*)/.exec(location) ?? [];
+  const one = hosts === "" || hosts.includes(",") ? "other.servers" : hosts;
+  const url = URL.parse(begin.slice(0, begin.length - hosts.length) + one + location.slice(begin.length));
   if (!url) {
     const message = "The URL of the store cannot be read. Write / ? # and % of its password as %2F %3F %23 and %25.";
     throw new CommandError("USAGE", message);

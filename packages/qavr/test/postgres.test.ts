@@ -66,6 +66,17 @@ describe("a ledger in PostgreSQL", () => {
     await store.close();
   });
 
+  it("may be named by a socket in ?host=, with a user and a password", async () => {
+    const { store, place } = await openStore("postgres://a:secret@/app?host=/cloudsql/one:two:three", "read");
+    expect(place).toBe("postgres://a@/app");
+    await store.close();
+    const { hostname, port, password } = new URL(server.url());
+    const query = new URLSearchParams({ host: hostname, port });
+    expect(await dataOf("ledger", "verify", "-s", `postgres://postgres:${password}@/postgres?${query}`)).toMatchObject({
+      ok: true,
+    });
+  });
+
   it("is named without the password", async () => {
     const { stdout } = await qavr("status", "-s", server.url(), "--json");
     expect(stdout).toContain("postgres://");
