@@ -1,6 +1,7 @@
-import { memoryStore, type Store } from "@qavr/core";
-import { compact, revoke } from "@qavr/core/maintenance";
+import { type Learner, memoryStore, type Store } from "@qavr/core";
+import { compact, replay, revoke } from "@qavr/core/maintenance";
 import { routedStore } from "@qavr/core/store";
+import { beta } from "@qavr/learners";
 import { sqliteStore } from "@qavr/sqlite";
 import { expect, it } from "vitest";
 import { createApi } from "../src/dashboard/api.js";
@@ -91,4 +92,17 @@ it("the dashboard looks for a change of the ledger once per question", async () 
   looks = 0;
   await api.answer("memories", new URLSearchParams());
   expect(looks).toBe(1);
+});
+
+it("the dashboard knows the memories after the application has learned them again with another learner", async () => {
+  const store = memoryStore();
+  await runApp(appEngine(store), { runs: 5 });
+  const api = createApi(store, "a ledger");
+  const ask = (question: string): Promise<unknown> => api.answer(question, new URLSearchParams());
+  expect(await ask("status")).toMatchObject({ learner: "oar@2" });
+  const engine = appEngine(store, { learner: beta() as Learner, createId: () => crypto.randomUUID() });
+  await replay(engine, { write: true });
+  await runApp(engine, { runs: 1 });
+  expect(await ask("memories")).toMatchObject({ of: expect.any(Number) });
+  expect(await ask("status")).toMatchObject({ learner: "beta@1", memories: expect.anything() });
 });

@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { type Engine, type NamespaceStatus, QavrError, type Store } from "@qavr/core";
 import { CommandError } from "../exit-codes.js";
+import { learnerWithId } from "../learner-table.js";
 import { type Ledger, LISTED_NAMESPACES, ledgerIn } from "../open-ledger.js";
 import { examineLoop, examineStorage } from "../reports/doctor.js";
 import { MEMORY_ORDERS, type MemoryOrder, memoriesReport } from "../reports/memories.js";
@@ -62,7 +63,7 @@ export function createApi(store: Store, place: string): Api {
         throw new QavrError("STORE_UNAVAILABLE", message);
       }
       const named = params.get("namespace") ?? undefined;
-      const ledger = await open(named);
+      let ledger = await open(named);
       const version = await versionOf(ledger);
       // The page asks this often, to notice a change.
       if (question === "version") return { namespace: ledger.namespace, version };
@@ -71,6 +72,10 @@ export function createApi(store: Store, place: string): Api {
       const key = `${question}?${params}`;
       const known = cache.get(key);
       if (known?.version === version) return known.answer;
+      if (await isRelearned(ledger, version)) {
+        ledgers.delete(named ?? "");
+        ledger = await open(named);
+      }
       const answer = await report(
         { ...ledger, engine: { ...ledger.engine, status: statusAt(ledger, version) } },
         params,
@@ -90,6 +95,14 @@ export function createApi(store: Store, place: string): Api {
     const ledger = await ledgerIn(store, place, named, { partial: true });
     if (!isPartial(ledger)) ledgers.set(named ?? "", ledger);
     return ledger;
+  }
+
+  /** True where the application has learned the ledger again, since it was opened, with another learner that is known here. */
+  async function isRelearned(ledger: Ledger, version: string): Promise<boolean> {
+    const { engine, namespace } = ledger;
+    const status = await statusAt(ledger, version)({ namespace }).catch(() => undefined);
+    if (!status || status.learner === engine.learner.id) return false;
+    return (await learnerWithId(status.learner)) !== undefined;
   }
 
   /** The engine's status, which every report asks for: read once for each version of a ledger. */
