@@ -7,6 +7,7 @@ import { runsReport } from "../src/reports/runs.js";
 import { memoryReport } from "../src/reports/why.js";
 import { appEngine, ledgerFile, ledgerInMemory, newPath, runApp, START } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
+import { PRINTED } from "./support/schema.js";
 
 let ledger: string;
 beforeAll(async () => {
@@ -21,6 +22,13 @@ describe("qavr why", () => {
     const report = await memoryReport(await ledgerIn(store, "memory", undefined, { partial: true }), "d0");
     const { successes, failures } = report?.memory ?? { successes: 0, failures: 0 };
     expect(report?.history.at(-1)).toMatchObject({ runs: successes + failures });
+  });
+
+  it("prints a run that was shown no memory as the schema describes", async () => {
+    const path = await ledgerFile({ runs: 1 }, { memoryOff: 1 });
+    const { stdout } = await qavr("why", "run-1", "-s", path, "--json");
+    expect(stdout).toContain('"memoryOff": true');
+    expect(PRINTED.safeParse(JSON.parse(stdout)).error?.message).toBeUndefined();
   });
 });
 

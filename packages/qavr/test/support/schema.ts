@@ -55,6 +55,7 @@ const run = z.strictObject({
       credited: z.boolean(),
       order: z.enum(["host", "learned"]),
       heldOut: z.literal(true).optional(),
+      memoryOff: z.literal(true).optional(),
       items: z.array(exposureItem),
       notShown: z.array(notShown),
     }),
