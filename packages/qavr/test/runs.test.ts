@@ -24,6 +24,13 @@ describe("qavr why", () => {
     expect(report?.history.at(-1)).toMatchObject({ runs: successes + failures });
   });
 
+  it("says of a run that was shown no memory so, and not that the host's order was shown", async () => {
+    const path = await ledgerFile({ runs: 1 }, { memoryOff: 1 });
+    const { stdout } = await qavr("why", "run-1", "-s", path);
+    expect(stdout).toContain("memory off: nothing was shown, oar@2");
+    expect(stdout).not.toContain("the host's order");
+  });
+
   it("prints a run that was shown no memory as the schema describes", async () => {
     const path = await ledgerFile({ runs: 1 }, { memoryOff: 1 });
     const { stdout } = await qavr("why", "run-1", "-s", path, "--json");

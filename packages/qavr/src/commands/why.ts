@@ -34,12 +34,7 @@ function ofRun(run: EpisodeView, style: Style): string {
 }
 
 function ofExposure(exposure: ExposureView, several: boolean, style: Style): string {
-  const { items, notShown, order, heldOut, gate, learner, collection } = exposure;
-  const why = heldOut
-    ? "held out: the host's order stands"
-    : order === "learned"
-      ? "learned order"
-      : "the host's order";
+  const { items, notShown, gate, learner, collection } = exposure;
   // Terms that are 0 everywhere say nothing.
   const terms = TERMS.filter((term) => term === "similarity" || items.some((item) => item[term] !== 0));
   const rows = items.map((item) => [
@@ -63,7 +58,7 @@ function ofExposure(exposure: ExposureView, several: boolean, style: Style): str
       nameOf(item),
     ]);
   return [
-    `${time(exposure.at)}  ${several ? `collection ${shown(collection)}: ` : ""}${why}, ${shown(learner)}, gate ${gate.toFixed(2)}`,
+    `${time(exposure.at)}  ${several ? `collection ${shown(collection)}: ` : ""}${orderOf(exposure)}, ${shown(learner)}, gate ${gate.toFixed(2)}`,
     table(head, rows),
     ...(others.length === 0
       ? []
@@ -76,6 +71,13 @@ function ofExposure(exposure: ExposureView, several: boolean, style: Style): str
       "without: the place without learning. score = the numbers to its left, added up (without place and without).",
     ),
   ].join("\n");
+}
+
+/** The order that a retrieval showed, in words. */
+function orderOf({ order, heldOut, memoryOff }: ExposureView): string {
+  if (memoryOff) return "memory off: nothing was shown";
+  if (heldOut) return "held out: the host's order stands";
+  return order === "learned" ? "learned order" : "the host's order";
 }
 
 function ofMemory({ memory, appearances }: Extract<WhyReport, { readonly kind: "memory" }>, style: Style): string {

@@ -113,10 +113,16 @@ function Moved({ rank, hostRank }: ExplainedItem): JSX.Element {
   );
 }
 
+function orderOf({ order, heldOut, memoryOff }: ExposureView): string {
+  if (memoryOff) return "Memory off: nothing was shown";
+  if (heldOut) return "Held out: the host's order stands";
+  return order === "learned" ? "Learned order" : "The host's order";
+}
+
 const TERMS = ["similarity", "learned", "bonus", "overlap", "unverified"] as const;
 
 function Exposure({ exposure, several }: { readonly exposure: ExposureView; readonly several: boolean }): JSX.Element {
-  const { items, notShown, at, learner, gate, heldOut, order, collection } = exposure;
+  const { items, notShown, at, learner, gate, collection } = exposure;
   const scores = [...items, ...notShown].flatMap(({ similarity, score }) => [similarity, score]);
   const [low, high] = [Math.min(0, ...scores), Math.max(0, ...scores)];
   const terms = TERMS.filter((term) => items.some((item) => item[term] !== 0));
@@ -150,8 +156,7 @@ function Exposure({ exposure, several }: { readonly exposure: ExposureView; read
         {time(at)} UTC{several ? `, collection ${collection}` : ""}
       </h2>
       <p class="dim">
-        {heldOut ? "Held out: the host's order stands" : order === "learned" ? "Learned order" : "The host's order"},{" "}
-        {learner}, gate {gate.toFixed(2)}.
+        {orderOf(exposure)}, {learner}, gate {gate.toFixed(2)}.
       </p>
       <DataTable name="shown" columns={columns} rows={items} />
       <WaterfallKey terms={terms} />
