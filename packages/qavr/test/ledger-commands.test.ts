@@ -257,3 +257,16 @@ describe("qavr ledger", () => {
     expect(readdirSync(dirname(to))).toEqual([]);
   });
 });
+
+describe("qavr revoke", () => {
+  it.each(["100", "5", "last week 3"])("takes %s for no time", async (from) => {
+    const { exitCode, stderr } = await qavr("revoke", "--from", from, "--dry-run", "-s", ledger);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining("It must be a time such as") });
+  });
+
+  it("takes a day, and a moment", async () => {
+    const of = (from: string): Promise<unknown> => dataOf("revoke", "--from", from, "--dry-run", "-s", ledger);
+    expect(await of("2026-01-01")).toMatchObject({ outcomes: 20 });
+    expect(await of("2026-01-02T12:00Z")).toMatchObject({ outcomes: 0 });
+  });
+});
