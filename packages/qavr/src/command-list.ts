@@ -27,7 +27,8 @@ export const GROUPS: Readonly<Record<string, string>> = {
 const whole =
   (least: number, most = Number.MAX_SAFE_INTEGER) =>
   (text: string): number => {
-    const value = Number(text);
+    // An empty text is 0 to Number().
+    const value = /^\d+$/.test(text) ? Number(text) : Number.NaN;
     if (Number.isSafeInteger(value) && value >= least && value <= most) return value;
     const range = most === Number.MAX_SAFE_INTEGER ? `from ${least} on` : `from ${least} to ${most}`;
     throw new InvalidArgumentError(`It must be a whole number ${range}.`);

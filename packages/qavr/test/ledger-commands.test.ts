@@ -258,6 +258,13 @@ describe("qavr ledger", () => {
   });
 });
 
+it("qavr ledger compact takes an empty age, as of a variable that is not set, for none", async () => {
+  const path = await ledgerFile({ runs: 5 });
+  const { exitCode, stderr } = await qavr("ledger", "compact", "--older-than", "", "--yes", "-s", path);
+  expect({ exitCode, stderr }).toEqual({ exitCode: 2, stderr: expect.stringContaining("It must be a whole number") });
+  expect(await dataOf("ledger", "verify", "-s", path)).toMatchObject({ entries: 10 });
+});
+
 describe("qavr revoke", () => {
   it.each(["100", "5", "last week 3"])("takes %s for no time", async (from) => {
     const { exitCode, stderr } = await qavr("revoke", "--from", from, "--dry-run", "-s", ledger);
