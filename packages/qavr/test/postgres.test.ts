@@ -60,6 +60,11 @@ describe("a ledger in PostgreSQL", () => {
     expect(JSON.parse(stdout)).toMatchObject({ error: { code: "UNSUPPORTED" } });
   });
 
+  it("is not brought back from a cluster by an empty number of shards", async () => {
+    const { stdout } = await qavr("ledger", "shards", "", "-s", server.url(), "--json");
+    expect(JSON.parse(stdout)).toMatchObject({ error: { code: "INVALID_ARGUMENT" } });
+  });
+
   it("may be named by several servers, without the password", async () => {
     const { store, place } = await openStore("postgres://a:secret@one:5432,two:5433/app?sslmode=require", "read");
     expect(place).toBe("postgres://a@one:5432,two:5433/app");

@@ -8,7 +8,9 @@ export async function run({ args, options, note }: Input): Promise<Output> {
   const connectionString = locationOf((options as LedgerOptions).store);
   if (!isPostgres(connectionString))
     throw new CommandError("USAGE", "Only a ledger in PostgreSQL has shards. Name one with --store.");
-  const shards = Number(args[0]);
+  const [number = ""] = args;
+  // An empty text is 0 to Number(), which brings the ledger back.
+  const shards = number === "" ? Number.NaN : Number(number);
   const { distributeLedger } = await import("@qavr/postgres");
   note("reads and writes of this ledger wait");
   await distributeLedger({ connectionString, shards });
