@@ -172,8 +172,13 @@ async function chosen(store: Store, namespaces: readonly string[], named: string
   if (namespaces.includes("default")) return "default";
   // A full list may end before it.
   if (namespaces.length === LISTED_NAMESPACES && (await store.head("default")) > 0) return "default";
+  return (await largestOf(store, namespaces)) ?? "default";
+}
+
+/** The namespace with the most entries; undefined for none. */
+export async function largestOf(store: Store, namespaces: readonly string[]): Promise<string | undefined> {
   const heads = await Promise.all(namespaces.map((name) => store.head(name)));
-  return namespaces[heads.indexOf(Math.max(...heads))] ?? "default";
+  return namespaces[heads.indexOf(Math.max(...heads))];
 }
 
 /** The learner that wrote the states; the default one for a ledger without, or with a learner of the application's own. */

@@ -5,6 +5,8 @@ import { type Learner, type LogFields, oar } from "@qavr/core";
 import { score10 } from "@qavr/learners";
 import { sqliteStore } from "@qavr/sqlite";
 import { describe, expect, it } from "vitest";
+import { createApi } from "../src/dashboard/api.js";
+import { openStore } from "../src/open-ledger.js";
 import type { DoctorReport } from "../src/reports/doctor.js";
 import { rankCorrelation } from "../src/reports/doctor-checks.js";
 import { type App, judge, runLangChainApp } from "./support/langchain-app.js";
@@ -188,6 +190,19 @@ describe("qavr doctor", () => {
     }
     await engine.close();
     expect(idsOf(await examined(path))).toContain("outcomes-missing");
+  });
+
+  it("is silent about many namespaces where one of them has runs to learn from", async () => {
+    const path = newPath();
+    const engine = appEngine(sqliteStore(path));
+    const names = ["default", ...Array.from({ length: 60 }, (_, i) => `tenant-${i}`)];
+    await Promise.all(names.map((namespace, i) => runApp(engine, { runs: i === 30 ? 20 : 1, namespace })));
+    await engine.close();
+    expect(idsOf(await examined(path))).toEqual([]);
+    const { store, place } = await openStore(path, "read");
+    const page = await createApi(store, place).answer("doctor", new URLSearchParams());
+    expect(idsOf(page as DoctorReport)).toEqual([]);
+    await store.close();
   });
 
   it("is silent about defects that were mended, once their runs are no longer among the latest", async () => {

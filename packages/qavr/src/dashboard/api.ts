@@ -108,6 +108,7 @@ export function createApi(store: Store, place: string): Api {
   /** The engine's status, which every report asks for: read once for each version of a ledger. */
   function statusAt(ledger: Ledger, version: string): Engine["status"] {
     return (options) => {
+      if (options?.namespace !== ledger.namespace) return ledger.engine.status(options);
       const known = statuses.get(ledger);
       if (known?.version === version) return known.status;
       const reading = { version, status: ledger.engine.status(options) };

@@ -1,6 +1,6 @@
 import type { ExposureView, HistoryEvent, MemoryView, NamespaceStatus } from "@qavr/core";
 import { unreachableScores } from "@qavr/learners";
-import { percent } from "../terminal/text.js";
+import { percent, plural } from "../terminal/text.js";
 import type { Finding } from "./finding.js";
 import { harmfulMemories } from "./harmful-memories.js";
 import { outcomesIn, runsIn } from "./judged-runs.js";
@@ -15,6 +15,8 @@ export interface Facts {
   readonly memories: readonly MemoryView[];
   /** Namespaces of the ledger, at most a thousand. */
   readonly namespaces: number;
+  /** Runs of the largest of these. Where the examined one has a few, or there are few namespaces, those of the examined one. */
+  readonly mostRuns: number;
   /** Unix ms. */
   readonly now: number;
 }
@@ -84,11 +86,16 @@ function contextsSplit({ events }: Facts): Finding | undefined {
   };
 }
 
-function namespacesSplit({ status, namespaces }: Facts): Finding | undefined {
-  if (namespaces < LEAST_RUNS || status.episodes.recorded >= LEAST_RUNS_EACH) return undefined;
+/** True where the namespaces of a ledger look like those of single runs, by one of them. */
+export function looksSplit(namespaces: number, runs: number): boolean {
+  return namespaces >= LEAST_RUNS && runs < LEAST_RUNS_EACH;
+}
+
+function namespacesSplit({ mostRuns, namespaces }: Facts): Finding | undefined {
+  if (!looksSplit(namespaces, mostRuns)) return undefined;
   return {
     id: "namespaces-split",
-    finding: `The ledger has ${namespaces} namespaces or more, and the largest one looked at has ${status.episodes.recorded} runs: nothing is learned from one for another.`,
+    finding: `The ledger has ${namespaces} namespaces or more, and the largest one looked at has ${plural(mostRuns, "run")}: nothing is learned from one for another.`,
     fix: "Name a tenant or an application as namespace, and no run, thread or request.",
   };
 }

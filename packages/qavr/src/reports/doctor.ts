@@ -2,9 +2,9 @@ import { type ErrorCode, QavrError } from "@qavr/core";
 import { checkLoop, readLoop } from "@qavr/core/adapter";
 import { type Progress, repair } from "@qavr/core/maintenance";
 import { EXIT, exitCodeOf } from "../exit-codes.js";
-import { type Ledger, type LedgerOptions, openLedger } from "../open-ledger.js";
+import { type Ledger, type LedgerOptions, largestOf, openLedger } from "../open-ledger.js";
 import { assertSameOptions, verifyHere } from "../untold-options.js";
-import { CHECKS } from "./doctor-checks.js";
+import { CHECKS, looksSplit } from "./doctor-checks.js";
 import type { Finding } from "./finding.js";
 
 export interface DoctorReport {
@@ -101,6 +101,7 @@ export async function examineLoop(ledger: Ledger, now: number): Promise<DoctorRe
     status.learner === engine.learner.id
       ? await readLoop(engine, namespace, head, LOOKED_AT)
       : await withoutStates(ledger, head);
+  const runs = status.episodes.recorded;
   const { events } = sample;
   const exposures = events.flatMap((event) => (event.type === "exposure" ? event.exposures : [])).reverse();
   const known = await Promise.all(
@@ -115,6 +116,7 @@ export async function examineLoop(ledger: Ledger, now: number): Promise<DoctorRe
     status,
     memories: known.flatMap((page) => page.memories),
     namespaces: ledger.namespaces.length,
+    mostRuns: looksSplit(ledger.namespaces.length, runs) ? await runsOfLargest(ledger) : runs,
     now,
   };
   const findings: Finding[] = checkLoop(sample).map(({ code, finding, fix }) => ({
@@ -123,8 +125,12 @@ export async function examineLoop(ledger: Ledger, now: number): Promise<DoctorRe
     fix,
   }));
   findings.push(...CHECKS.flatMap((check) => check(facts) ?? []));
-  const runs = status.episodes.recorded;
   return { store: place, namespace, findings, fixed: [], runs, entries: events.length, verified: false };
+}
+
+async function runsOfLargest({ engine, store, namespace, namespaces }: Ledger): Promise<number> {
+  const largest = (await largestOf(store, namespaces)) ?? namespace;
+  return (await engine.status({ namespace: largest })).episodes.recorded;
 }
 
 /** The latest entries alone, where the learner of the application wrote the states. */
