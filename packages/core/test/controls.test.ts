@@ -54,8 +54,8 @@ describe("control runs", () => {
 
   it("become the rule where the host's list is better than the learned one", async () => {
     const { engine } = testEngine();
-    const held = await live(engine, 800, bothHelp);
-    expect(held.slice(-300).filter(Boolean).length).toBeGreaterThan(150);
+    const held = await live(engine, 1_000, bothHelp);
+    expect(held.slice(-300).filter(Boolean).length).toBeGreaterThan(200);
     expect((await engine.rank(request({ record: false, vector: [1, 0, 0.2, 0] }))).order).toBe("host");
   });
 
@@ -94,7 +94,7 @@ describe("control runs", () => {
   it("are recorded with their share and the advantage, and replayed alike", async () => {
     const store = memoryStore();
     const { engine } = testEngine({ store });
-    await live(engine, 800, bothHelp);
+    await live(engine, 1_000, bothHelp);
     const drawn = await drawnIn(store);
     expect(drawn.length).toBeGreaterThan(50);
     for (const { share, advantage } of drawn) {

@@ -76,7 +76,7 @@ class Reference implements ReferenceModel {
           return j === i ? [] : [{ weight, y: dot(known.v, z) }];
         });
         const level =
-          ((1 - free) * others.reduce((sum, { weight, y }) => sum + weight * y, 0)) /
+          (Math.max(1 - free, Math.min(1, most / 60)) * others.reduce((sum, { weight, y }) => sum + weight * y, 0)) /
           (others.reduce((sum, { weight }) => sum + weight, 0) + 0.2);
         const y = dot(v, z);
         const sameSign = y * level > 0;

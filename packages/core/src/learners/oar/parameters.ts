@@ -57,6 +57,11 @@ export const contextEvidence = 1;
 /** Prior evidence that the level of a request is 0. Range 0.1..2. Unit: well-known memories at the top of the list. */
 export const levelPrior = 0.2;
 /**
+ * Runs of the list after which the level counts in full also where requests fail: until then all that fail together sink, so that others
+ * are tried; later nothing new is to be found. Range 15..100.
+ */
+export const levelRuns = 60;
+/**
  * Runs, and turns of its own, after which the evidence of a memory that was not shown again counts e times less in the bonus. Range
  * 1000..2000 and 0..50: with more runs, memories that were wrong before a change are tried again too late; turns keep the penalties of
  * rare requests.

@@ -25,7 +25,7 @@ const room = new Float32Array(MAX_DIMS);
  *
  *     y_m = v_m · z                              c_m = n_m / (n_m + 1),  u = evidenceLeft
  *     e = min(1, P₀ / 0.25)                      claim_m = 1 − e (1 − rel²)
- *     level_m = e Σ rel² c y / (Σ rel² c + 0.2)    over the other candidates: what the request itself explains
+ *     level_m = max(e, min(1, N / 60)) Σ rel² c y / (Σ rel² c + 0.2)    over the other candidates: what the request itself explains
  *     x_m = c_m · beyondLevel(y_m, level_m)      worth(x) = boost(x) or x · ∛u,  worth(ρ) = ρ or ρ · ∛u
  *     score = similarity + σ' (min(2.2 (R worth(ρ) + C worth(x)), 0.8) + G · freshness)
  *     score −= σ' G (1 − vote rate) overlap with the memories above it          when ρ + y ≤ 0
@@ -81,6 +81,7 @@ export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: numb
     levelWeight += weight;
     levelSum += weight * (logits[i] as number);
   }
+  const explained = Math.max(hope, Math.min(1, most / OAR.levelRuns));
   const need = OAR.needShare * (1 - Math.min(1, expected / OAR.needBelow)) * Math.sqrt(Math.min(most, OAR.needRuns));
   for (let i = 0; i < count; i++) {
     const row = rows[i] as number;
@@ -101,7 +102,7 @@ export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: numb
         const share = contextShare(n);
         const own = near * share;
         const level = (levelSum - own * logit) / (levelWeight - own + OAR.levelPrior);
-        const x = share * beyondLevel(logit, hope * level);
+        const x = share * beyondLevel(logit, explained * level);
         shift += open * (x > 0 ? boost(x, left * (numbers[row * ROW + 4] as number)) : fade * x);
       }
       learned = Math.min(OAR.weight * shift, OAR.boostCap);
