@@ -36,7 +36,9 @@ const whole =
 
 const moment = (text: string): number => {
   // Date.parse() alone takes "100" for the year 100, and "week 3" for a day in 2001.
-  const value = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
+  const isTime = /^\d{4}-\d\d-\d\d/.test(text);
+  // A time without a zone is one that was printed: UTC.
+  const value = isTime ? Date.parse(/[T ][\d:.]+$/.test(text) ? `${text}Z` : text) : Number.NaN;
   if (!Number.isNaN(value)) return value;
   throw new InvalidArgumentError("It must be a time such as 2026-05-01 or 2026-05-01T12:00Z.");
 };

@@ -275,5 +275,9 @@ describe("qavr revoke", () => {
     const of = (from: string): Promise<unknown> => dataOf("revoke", "--from", from, "--dry-run", "-s", ledger);
     expect(await of("2026-01-01")).toMatchObject({ outcomes: 20 });
     expect(await of("2026-01-02T12:00Z")).toMatchObject({ outcomes: 0 });
+    // Times are printed in UTC.
+    vi.stubEnv("TZ", "America/New_York");
+    expect(await of("2026-01-01 00:00")).toMatchObject({ outcomes: 20 });
+    vi.unstubAllEnvs();
   });
 });
