@@ -19,14 +19,14 @@ export interface GoodRun extends RunEvidence {
 /** Latest runs that are kept for each version. */
 const KEPT = 20;
 
-/** What was said about a version in a run; undefined for a report that was taken back. */
+/** A verdict on a version in a run; undefined for a report that was taken back. */
 interface Said {
   readonly success: boolean | undefined;
   /** Place of its tier, the best first. */
   readonly tier: number;
 }
 
-/** Everything that was said about a version in a run. */
+/** All verdicts on a version in a run. */
 interface AboutRun extends Pick<RunEvidence, "episode" | "at" | "note"> {
   readonly vote?: Said;
   readonly reward?: Said;

@@ -13,7 +13,7 @@ export interface JudgedRun {
   readonly memoryOff: boolean;
 }
 
-/** What counts of a run's outcomes. */
+/** The part of a run's outcomes that counts. */
 type Judgement = Omit<JudgedRun, "heldOut" | "memoryOff">;
 
 /** Something besides runs that may explain a change of their success. */

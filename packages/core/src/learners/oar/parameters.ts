@@ -57,8 +57,8 @@ export const contextEvidence = 1;
 /** Prior evidence that the level of a request is 0. Range 0.1..2. Unit: well-known memories at the top of the list. */
 export const levelPrior = 0.2;
 /**
- * Runs of the list after which the level counts in full also where requests fail: until then all that fail together sink, so that others
- * are tried; later nothing new is to be found. Range 15..100.
+ * Runs of a list after which its level is subtracted in full, also where requests fail. Before, memories that failed together sink
+ * together, so that others are tried. Range 60..150: with fewer, the search for a memory far down the list ends too early.
  */
 export const levelRuns = 60;
 /**
