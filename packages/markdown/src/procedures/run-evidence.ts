@@ -20,7 +20,7 @@ export interface GoodRun extends RunEvidence {
 const KEPT = 20;
 
 /** A verdict on a version in a run; undefined for a report that was taken back. */
-interface Said {
+interface Verdict {
   readonly success: boolean | undefined;
   /** Place of its tier, the best first. */
   readonly tier: number;
@@ -28,8 +28,8 @@ interface Said {
 
 /** All verdicts on a version in a run. */
 interface AboutRun extends Pick<RunEvidence, "episode" | "at" | "note"> {
-  readonly vote?: Said;
-  readonly reward?: Said;
+  readonly vote?: Verdict;
+  readonly reward?: Verdict;
 }
 
 /** The latest runs about each version, oldest first, by id in the ledger; by the vote on it, or by the reward of a run that used it: the better tier. */
@@ -48,9 +48,9 @@ export async function runsByMemory(
       if (!memories.has(id)) return;
       const known = runs.get(id) ?? new Map<string, AboutRun>();
       const before = known.get(episode);
-      const said = better(before?.[kind], { success, tier: OUTCOME_TIERS.indexOf(tier) });
+      const verdict = better(before?.[kind], { success, tier: OUTCOME_TIERS.indexOf(tier) });
       known.delete(episode);
-      known.set(episode, { ...before, episode, at, note: note || (before?.note ?? ""), [kind]: said });
+      known.set(episode, { ...before, episode, at, note: note || (before?.note ?? ""), [kind]: verdict });
       runs.set(id, known);
     };
     if (reward !== null) for (const id of users.get(episode) ?? []) say(id, "reward", reward >= 0.5);
@@ -62,7 +62,7 @@ export async function runsByMemory(
 }
 
 /** The one of the better tier; of equal tiers the later one. */
-function better(before: Said | undefined, later: Said): Said {
+function better(before: Verdict | undefined, later: Verdict): Verdict {
   return before && before.tier < later.tier ? before : later;
 }
 
@@ -75,15 +75,15 @@ function evidenceOf({ vote, reward, ...run }: AboutRun): RunEvidence[] {
 
 /** Runs that went well since a moment by their best tier, oldest first, with the notes on them. */
 export async function goodRuns(engine: Engine, namespace: string, since: number): Promise<readonly GoodRun[]> {
-  const runs = new Map<string, GoodRun & { readonly said?: Said }>();
+  const runs = new Map<string, GoodRun & { readonly verdict?: Verdict }>();
   await eachOutcome(engine, namespace, since, ({ episode, at, reward, tier, note, used }) => {
     const before = runs.get(episode);
     const run = { at, note: note || (before?.note ?? ""), used: used?.map(({ id }) => id) ?? before?.used ?? [] };
-    const said =
+    const verdict =
       reward === null
-        ? before?.said
-        : better(before?.said, { success: reward >= 0.5, tier: OUTCOME_TIERS.indexOf(tier) });
-    runs.set(episode, { episode, success: said?.success ?? false, ...(said ? { said } : {}), ...run });
+        ? before?.verdict
+        : better(before?.verdict, { success: reward >= 0.5, tier: OUTCOME_TIERS.indexOf(tier) });
+    runs.set(episode, { episode, success: verdict?.success ?? false, ...(verdict ? { verdict } : {}), ...run });
   });
   return [...runs.values()].filter(({ success }) => success);
 }
