@@ -85,6 +85,15 @@ describe("qavr ledger", () => {
     expect((await qavr("ledger", "import", file, "-s", path)).exitCode).toBe(2);
   });
 
+  it.each(["utf8", "utf16le"] as const)(
+    "imports what a shell wrote with a byte order mark, as %s",
+    async (encoding) => {
+      const file = newPath("learned.json");
+      await writeFile(file, `\uFEFF${(await qavr("ledger", "export", "-s", ledger)).stdout}`, encoding);
+      expect(await dataOf("ledger", "import", file, "-s", newPath())).toMatchObject({ memories: 12 });
+    },
+  );
+
   it.each(LEARNERS)("carries what %s has learned to a new ledger", async (_, learner) => {
     const [from, file, to] = [await ledgerFile({ runs: 5 }, { learner }), newPath("learned.json"), newPath()];
     await writeFile(file, (await qavr("ledger", "export", "-s", from)).stdout);

@@ -4,12 +4,17 @@ import { assertImportable, importLearnedFile, readLearnedFile } from "../../lear
 import { plural, shown } from "../../terminal/text.js";
 import type { Input, Output } from "../command.js";
 
+/** Its byte order mark. */
+const UTF_16 = Buffer.from([0xff, 0xfe]);
+
 export async function run({ open, args, options }: Input): Promise<Output> {
   const [path = ""] = args;
-  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+  const bytes = await readFile(path).catch((error: NodeJS.ErrnoException) => {
     throw new CommandError("NOT_FOUND", `The file ${path} cannot be read: ${error.code}.`);
   });
-  const file = readLearnedFile(text);
+  // Windows PowerShell's > writes UTF-16.
+  const encoding = bytes.subarray(0, 2).equals(UTF_16) ? "utf-16le" : "utf-8";
+  const file = readLearnedFile(new TextDecoder(encoding).decode(bytes));
   await assertImportable(file, options.namespace as string | undefined);
   const ledger = await open("create");
   await importLearnedFile(ledger, file);
