@@ -88,6 +88,30 @@ describe("an interrupted graph", () => {
     expect(await credit(tools.memory)).toEqual({ restart: 1, scale: 1 });
   });
 
+  it("that is interrupted again takes reports by the id of each of its runs", async () => {
+    const tools = await bench();
+    const ask = () => ({ answer: `${interrupt("one?")}${interrupt("two?")}` });
+    const run = tools.memory.track(graph(tools, ask).compile({ checkpointer: new MemorySaver() }));
+    await run.invoke({ question: QUESTION }, { ...THREAD, runId: RUN_ID });
+    await run.invoke(new Command({ resume: "a" }), { ...THREAD, runId: NEXT_RUN_ID });
+    expect(await tools.memory.explain(NEXT_RUN_ID)).toMatchObject({ state: "suspended" });
+    await run.invoke(new Command({ resume: "b" }), THREAD);
+    expect(await tools.memory.report(NEXT_RUN_ID, { success: false })).toMatchObject({ status: "committed" });
+    expect(await credit(tools.memory)).toEqual({ restart: -1, scale: -1 });
+    expect((await tools.memory.status()).episodes).toMatchObject({ suspended: 0, recorded: 1 });
+  });
+
+  it("that is interrupted again is settled where its retriever learns", async () => {
+    const { memory, vectors } = await bench();
+    const retriever = memory.retriever(vectors, { k: 2, namespace: "team" });
+    const ask = () => ({ answer: `${interrupt("one?")}${interrupt("two?")}` });
+    const run = memory.track(graph({ retriever }, ask).compile({ checkpointer: new MemorySaver() }));
+    await run.invoke({ question: QUESTION }, THREAD);
+    await run.invoke(new Command({ resume: "a" }), THREAD);
+    await run.invoke(new Command({ resume: "b" }), THREAD);
+    expect(await credit(memory, "team")).toEqual({ restart: 1, scale: 1 });
+  });
+
   it("keeps the threads apart", async () => {
     const tools = await bench();
     const ask = ({ question }: { question: string }) => {

@@ -25,6 +25,8 @@ export async function settleRun(parts: SettlingParts, root: RootRun, announced: 
     const waiting = end && waitingAfter(root, end);
     if (root.kind !== "chain") await kit.held(record(parts, root, {}));
     else if (waiting) {
+      // A run that is interrupted again waits with the episode that it resumed.
+      await joinSuspended(parts, root);
       const recorded = kit.record(() => suspend(parts, root, waiting), root.id);
       // Another process may resume it as soon as the caller knows of the interrupt.
       await kit.held(recorded, true);
