@@ -124,7 +124,8 @@ export class QavrMemory extends Memory {
 
   /**
    * For the options of a workflow: `createWorkflow({ options: { onFinish: memory.onWorkflowFinish } })`. Its end also counts as the
-   * outcome of the agents' runs in it, those on its request context: pass that on where a step calls `agent.generate` itself.
+   * outcome of the agents' runs in it, those on its request context: pass that on where a step calls `agent.generate` itself. A resumed
+   * workflow judges its earlier runs where `resume` gets the same object; those of another process keep the outcome of their own end.
    */
   readonly onWorkflowFinish: (finished: FinishedWorkflow) => Promise<void> = async (finished) => {
     if (this.#parts.enabled) await reportWorkflow(this.#parts, finished);
