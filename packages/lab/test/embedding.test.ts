@@ -54,7 +54,7 @@ describe("terms of a text", () => {
 
 describe("the vocabulary", () => {
   it("drops rare terms, keeps the most frequent ones and weighs rare ones up", () => {
-    const vocabulary = fitVocabulary(["a b b", "a b", "a c"], (text) => text.split(" "), { maxFeatures: 2 });
+    const vocabulary = fitVocabulary(["a b b", "a b", "a c"], (text) => text.split(" "), 2);
     expect(vocabulary.terms).toEqual(["a", "b"]);
     expect([...vocabulary.idf]).toEqual([1, Math.log(4 / 3) + 1]);
   });

@@ -31,8 +31,7 @@ export type Embed = (text: string) => Float32Array;
  *
  * @param texts the corpus to fit on; labels play no part.
  */
-export function fitLsa(texts: readonly string[], options: LsaOptions = {}): LsaModel {
-  const { dims = 256, onProgress } = options;
+export function fitLsa(texts: readonly string[], { dims = 256, onProgress }: LsaOptions): LsaModel {
   const words = fitVocabulary(texts, wordTerms);
   const characters = fitVocabulary(texts, characterTerms);
   onProgress?.(0.1);

@@ -2,15 +2,14 @@ import { CholeskyDecomposition, EigenvalueDecomposition, inverse, Matrix } from 
 import { normal, seededRandom } from "../random/seeded-random.js";
 import { type DenseMatrix, denseMatrix, multiply, multiplyTransposed, type SparseMatrix } from "./sparse-matrix.js";
 
+/** Extra directions carried along for accuracy and dropped at the end. */
+const OVERSAMPLING = 10;
+/** Power iterations; each sharpens the gap between kept and dropped directions. */
+const ITERATIONS = 4;
+
 export interface SvdOptions {
   /** How many right singular vectors to find. */
   readonly components: number;
-  /** Extra directions carried along for accuracy and dropped at the end. @default 10 */
-  readonly oversampling?: number;
-  /** Power iterations; each sharpens the gap between kept and dropped directions. @default 4 */
-  readonly iterations?: number;
-  /** Of the random start. @default 0 */
-  readonly seed?: number;
   /** Called after each step with the share done, 0..1. */
   readonly onProgress?: (share: number) => void;
 }
@@ -22,23 +21,20 @@ export interface SvdOptions {
  *
  * Fewer columns come back when the matrix has a smaller side; directions without weight are zero.
  */
-export function rightSingularVectors(
-  a: SparseMatrix,
-  { components, oversampling = 10, iterations = 4, seed = 0, onProgress }: SvdOptions,
-): DenseMatrix {
+export function rightSingularVectors(a: SparseMatrix, { components, onProgress }: SvdOptions): DenseMatrix {
   const kept = Math.min(components, a.rows, a.columns);
-  const width = Math.min(kept + oversampling, a.rows, a.columns);
-  const random = seededRandom(seed);
+  const width = Math.min(kept + OVERSAMPLING, a.rows, a.columns);
+  const random = seededRandom(0);
   let basis = denseMatrix(a.rows, width);
   for (let i = 0; i < basis.data.length; i++) basis.data[i] = normal(random);
-  for (let step = 1; step <= iterations; step++) {
+  for (let step = 1; step <= ITERATIONS; step++) {
     basis = multiply(a, multiplyTransposed(a, basis));
     // Two steps multiply the columns' spread by (σ₁/σₖ)⁴, which double precision still tells apart; orthonormalising is the dear part.
-    if (step % 2 === 0 || step === iterations) basis = orthonormalize(basis);
-    onProgress?.(step / (iterations + 2));
+    if (step % 2 === 0 || step === ITERATIONS) basis = orthonormalize(basis);
+    onProgress?.(step / (ITERATIONS + 2));
   }
   const small = crossProduct(basis, multiply(a, multiplyTransposed(a, basis)));
-  onProgress?.((iterations + 1) / (iterations + 2));
+  onProgress?.((ITERATIONS + 1) / (ITERATIONS + 2));
   const eigen = new EigenvalueDecomposition(small, { assumeSymmetric: true });
   // Ascending from ml-matrix; the last columns are the leading ones.
   const order = eigen.realEigenvalues.map((value, column) => ({ value, column })).sort((x, y) => y.value - x.value);

@@ -8,25 +8,17 @@ export interface Vocabulary {
   readonly idf: Float64Array;
 }
 
-export interface VocabularyLimits {
-  /** A term in fewer documents is no feature. @default 2 */
-  readonly minDocuments?: number;
-  /** The most frequent terms stay. @default 60,000 */
-  readonly maxFeatures?: number;
-}
-
 /** Features of one text: numbers ascending, values parallel, unit length (empty for a text without known terms). */
 export interface SparseVector {
   readonly features: Int32Array;
   readonly values: Float64Array;
 }
 
-/** Chooses the features of a corpus. */
-export function fitVocabulary(
-  texts: readonly string[],
-  extract: TermExtractor,
-  { minDocuments = 2, maxFeatures = 60_000 }: VocabularyLimits = {},
-): Vocabulary {
+/** A term in fewer documents is no feature. */
+const LEAST_DOCUMENTS = 2;
+
+/** Chooses the features of a corpus. @param most features, which are the most frequent ones */
+export function fitVocabulary(texts: readonly string[], extract: TermExtractor, most = 60_000): Vocabulary {
   const documents = new Map<string, number>();
   const occurrences = new Map<string, number>();
   for (const text of texts) {
@@ -35,11 +27,11 @@ export function fitVocabulary(
       occurrences.set(term, (occurrences.get(term) ?? 0) + count);
     }
   }
-  const kept = [...documents].filter(([, frequency]) => frequency >= minDocuments).map(([term]) => term);
+  const kept = [...documents].filter(([, frequency]) => frequency >= LEAST_DOCUMENTS).map(([term]) => term);
   kept.sort();
   // A stable sort on top of the alphabetical one: equally frequent terms stay in alphabetical order.
   kept.sort((a, b) => (occurrences.get(b) as number) - (occurrences.get(a) as number));
-  const terms = kept.slice(0, maxFeatures).sort();
+  const terms = kept.slice(0, most).sort();
   const idf = Float64Array.from(
     terms,
     (term) => Math.log((1 + texts.length) / (1 + (documents.get(term) as number))) + 1,

@@ -130,7 +130,7 @@ function round(value: number, digits = 3): number {
  * Round tick values that cover [low, high], both finite: steps of 1, 2 or 5 times a power of ten, about `wanted` of them. A range
  * without extent is widened, since a flat line needs an axis too.
  */
-export function niceTicks(low: number, high: number, wanted = 5): readonly number[] {
+export function niceTicks(low: number, high: number, wanted: number): readonly number[] {
   if (low === high) return niceTicks(low - 0.5, high + 0.5, wanted);
   const rough = (high - low) / wanted;
   const power = 10 ** Math.floor(Math.log10(rough));
