@@ -2,6 +2,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { median } from "@qavr/lab";
+import { used } from "../report/used-memory.js";
 import { CONTENDERS, type Filled, type Input } from "./contenders.js";
 import type { Corpus } from "./corpus.js";
 
@@ -62,11 +63,6 @@ export async function probe({ contender: name, folder, step }: Probe): Promise<P
     p50: median(times),
     hits: hits / times.length,
   };
-}
-
-function used(): number {
-  (globalThis as { gc?: () => void }).gc?.();
-  return process.memoryUsage.rss();
 }
 
 if (process.argv[2]?.startsWith("{")) {

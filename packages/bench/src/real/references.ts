@@ -1,4 +1,5 @@
 import { type Embed, mean } from "@qavr/lab";
+import { dot } from "../retrieval/similarity.js";
 import { type HostedRequest, type Replay, ratesOf } from "./columns.js";
 import type { RealRequest } from "./real-sets.js";
 import type { Success } from "./trial.js";
@@ -114,10 +115,4 @@ function worthsOf(
   }
   while (worths.length < NEIGHBOURS.length) worths.push(sum / (count + 1));
   return worths;
-}
-
-function dot(a: Float32Array, b: Float32Array): number {
-  let sum = 0;
-  for (let i = 0; i < a.length; i++) sum += (a[i] as number) * (b[i] as number);
-  return sum;
 }

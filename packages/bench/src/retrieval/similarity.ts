@@ -26,7 +26,7 @@ export function similarities(lessons: readonly LessonText[], embed: Embed): Read
   return { lsa, bm25: words, mean };
 }
 
-function dot(a: Float32Array, b: Float32Array): number {
+export function dot(a: Float32Array, b: Float32Array): number {
   let sum = 0;
   for (let i = 0; i < a.length; i++) sum += (a[i] as number) * (b[i] as number);
   return sum;

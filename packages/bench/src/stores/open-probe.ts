@@ -3,6 +3,7 @@ import type { Store } from "@qavr/core";
 import { seededRandom } from "@qavr/lab";
 import { postgresStore } from "@qavr/postgres";
 import { sqliteStore } from "@qavr/sqlite";
+import { used } from "../report/used-memory.js";
 import { distinct, MEMORY_SCOPE, memoryId } from "./outcome-workload.js";
 import { READ_STATES } from "./reading.js";
 
@@ -37,12 +38,6 @@ async function probe({ kind, location, namespace, memories }: ProbedStore): Prom
   const memory = used() - before;
   await store.close();
   return { open, memory };
-}
-
-/** Memory of the process that is in use, after a collection. */
-function used(): number {
-  (globalThis as { gc?: () => void }).gc?.();
-  return process.memoryUsage.rss();
 }
 
 process.stdout.write(JSON.stringify(await probe(JSON.parse(process.argv[2] as string) as ProbedStore)));
