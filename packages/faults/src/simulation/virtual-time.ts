@@ -13,11 +13,6 @@ export class VirtualTime {
   #turn = 0;
   readonly #events = new Set<Event>();
 
-  /** How many events are to come. */
-  get pending(): number {
-    return this.#events.size;
-  }
-
   readonly setTimer: SetTimer = (run, milliseconds) => {
     const event: Event = { at: this.now + milliseconds, turn: this.#turn++, run };
     this.#events.add(event);
