@@ -89,7 +89,7 @@ function plainArm({ store, model, k }: ArmOptions): Arm {
 function learningArm(
   name: ArmName,
   { store, model, k, evaluate, folder }: ArmOptions,
-  learning: Pick<QavrOptions, "learner" | "holdout" | "engine"> = {},
+  learning: Pick<QavrOptions, "learner" | "holdout" | "engine">,
 ): Arm {
   const ledger = join(folder, `${name === "QAVR" ? "formula" : "qavr"}.db`);
   const memory = qavr({

@@ -16,14 +16,14 @@ export interface ClusterOptions {
   /** @default 2 */
   readonly workers?: number;
   /** Settings of every node. */
-  readonly settings?: Readonly<Record<string, string>>;
+  readonly settings: Readonly<Record<string, string>>;
 }
 
 /**
  * Starts a coordinator and its workers. Their programs are in the folder that the variable `QAVR_CITUS_BIN` names, else in
  * `../shared/citus` beside the checkout.
  */
-export async function startCluster({ workers = 2, settings = {} }: ClusterOptions = {}): Promise<CitusCluster> {
+export async function startCluster({ workers = 2, settings }: ClusterOptions): Promise<CitusCluster> {
   const folder = await programs();
   const installation = installed(folder);
   const nodes: PostgresServer[] = [];

@@ -8,7 +8,7 @@ const TOLD = new Set("oar grouped by-use cav similarity success-rate reinforceme
 type Options = Readonly<{ namespace?: string; progress?: Progress }>;
 
 /** Verifies a ledger. States that differ perhaps only because the application gives its learner options are not checked. */
-export async function verifyHere(engine: Engine, options: Options = {}): Promise<VerifyReport> {
+export async function verifyHere(engine: Engine, options: Options): Promise<VerifyReport> {
   const report = await verify(engine, options);
   if (isTold(engine)) return report;
   const guessed = report.differing.map(({ namespace }) => ({ namespace, reason: "LEARNER_MISMATCH" }));

@@ -48,7 +48,7 @@ export type Log<Code extends string> = (
  */
 export function createLog<Code extends string>(
   logger: Logger | undefined,
-  warned: readonly NoInfer<Code>[] = [],
+  warned: readonly NoInfer<Code>[],
 ): Log<Code> {
   if (!logger) return warnInstead(warned);
   const write = (level: "debug" | "warn" | "error", message: string, fields: () => LogFields): void => {

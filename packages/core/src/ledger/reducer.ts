@@ -42,7 +42,7 @@ import { castVotes } from "./votes.js";
  */
 export function loopReducer<Shared, Memory>(
   learner: Learner<Shared, Memory>,
-  governance?: Governance,
+  governance: Governance | undefined,
   {
     isLive,
     kinds,
@@ -51,7 +51,7 @@ export function loopReducer<Shared, Memory>(
     readonly isLive?: boolean;
     readonly kinds?: EventKinds;
     readonly draftOf?: ((entry: SequencedEntry) => Draft<Shared, Memory>) | undefined;
-  } = {},
+  },
 ): Reduce {
   return function* reduce(entry: SequencedEntry): Reduction {
     const event = decodeEvent(entry.type, entry.payload, kinds);

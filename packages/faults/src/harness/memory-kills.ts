@@ -31,7 +31,7 @@ function writeUntilKilled(
   first: number,
   delay: number,
   early: boolean,
-  mode = "",
+  mode: string,
 ): Promise<{ readonly started: number; readonly acknowledged: number }> {
   return new Promise((resolve, reject) => {
     const given = [fixture("write-memories.mjs"), path, String(first), mode];

@@ -47,8 +47,8 @@ const VERIFIED = 10_000;
 export async function doctorReport(
   options: LedgerOptions,
   fix: boolean,
-  now: number = Date.now(),
-  progress?: Progress,
+  now: number,
+  progress: Progress | undefined,
 ): Promise<DoctorReport> {
   try {
     return await doctorOn(options, fix, now, progress);
