@@ -35,8 +35,8 @@ const post = async (route: string, body: object): Promise<Answer> =>
   (await call("POST", route, body)).json() as Promise<Answer>;
 
 /** Says something on a thread and waits for the answer. */
-const generate = (thread: string, messages: string, more: object = {}): Promise<Answer> =>
-  post("agents/operator/generate", { messages, memory: { thread, resource: RESOURCE }, ...more });
+const generate = (thread: string, messages: string): Promise<Answer> =>
+  post("agents/operator/generate", { messages, memory: { thread, resource: RESOURCE } });
 
 /** The request of Studio's chat: the agent answers on the thread. */
 const send = (threadId: string, contents: string): Promise<Answer> =>

@@ -8,16 +8,16 @@ import { writeStates } from "./support/write-states.js";
 type World = ReturnType<typeof testEngine>;
 
 /** Ends one run a day, from the first day on. */
-async function days({ engine, clock }: World, from: number, to: number, prefix = "run"): Promise<void> {
+async function days({ engine, clock }: World, from: number, to: number): Promise<void> {
   for (let day = from; day < to; day++) {
     clock.now += DAY;
     const { episode } = await engine.rank(
-      request({ keepOrder: true, aliases: [`${prefix}-${day}`], vector: [Math.sin(day), 1, 0, day % 3] }),
+      request({ keepOrder: true, aliases: [`run-${day}`], vector: [Math.sin(day), 1, 0, day % 3] }),
     );
     await engine.end(episode, {
       reward: day % 2 === 0,
       source: day % 3 === 0 ? "ann" : "bob",
-      idempotencyKey: `${prefix}-${day}`,
+      idempotencyKey: `run-${day}`,
     });
   }
 }

@@ -153,11 +153,12 @@ describe("revoking a range", () => {
 
 describe("rankings while the states are built again", () => {
   /** A store whose ledger cannot be folded while it is `broken`: everything before the rebuild still works. */
-  function unfoldable(inner: Store = memoryStore()): {
+  function unfoldable(): {
     readonly store: Store;
     broken: boolean;
     before(): Promise<void>;
   } {
+    const inner = memoryStore();
     const told = {
       broken: false,
       before: async (): Promise<void> => {},

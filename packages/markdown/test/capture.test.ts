@@ -6,7 +6,7 @@ import { engineAt, lessonsIn, titles, vault } from "./support/vault.js";
 const NEW = { project: "kubelab", title: "Cache", body: "Clear the cache.", date: "2026-01-02" };
 const start = (files?: Record<string, string>) => {
   const root = vault(files);
-  const text = (path = "kubelab/90-lessons.md"): string => readFileSync(join(root, path), "utf8");
+  const text = (): string => readFileSync(join(root, "kubelab/90-lessons.md"), "utf8");
   return { root, lessons: lessonsIn(root, engineAt({ now: 1 })), text };
 };
 

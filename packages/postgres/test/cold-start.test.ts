@@ -10,7 +10,7 @@ const server = await testServer();
 /** Longer than a ranking waits, ms. */
 const TOO_LONG = 51;
 
-const engineOn = (pool: PgPool, schema: string, options: Partial<EngineOptions> = {}): Engine =>
+const engineOn = (pool: PgPool, schema: string, options: Partial<EngineOptions>): Engine =>
   createEngine({ store: postgresStore({ pool, schema, partitions: 2 }), holdout: 0, ...options });
 const rank = (engine: Engine): Promise<Ranking> => {
   const candidates = ["a", "b"].map((id, place) => ({ id, similarity: 0.9 - 0.01 * place }));

@@ -23,8 +23,8 @@ function keptAlive(port: number): number {
 }
 
 /** A login without rights of its own. */
-async function login(name: string, settings = ""): Promise<string> {
-  await server.pool.query(`create role ${name} login password 'secret' ${settings}`);
+async function login(name: string): Promise<string> {
+  await server.pool.query(`create role ${name} login password 'secret'`);
   return server.url({ user: name, password: "secret" });
 }
 

@@ -16,8 +16,7 @@ const writing = (...writes: StateWrite[]): Reduce =>
     return writes;
   };
 
-const read = async (store: Store, id = "log"): Promise<Uint8Array | undefined> =>
-  (await store.readStates("n", "s", [id]))[0];
+const read = async (store: Store): Promise<Uint8Array | undefined> => (await store.readStates("n", "s", ["log"]))[0];
 
 describe("memoryStore", () => {
   it("lets each reduction of a commit see the ones before it", async () => {

@@ -5,11 +5,11 @@ type Exposed = Extract<HistoryEvent, { type: "exposure" }>;
 type Said = Extract<HistoryEvent, { type: "outcome" }>;
 type Counts = Omit<MemoryView, "utility" | "evidence" | "contentHash">;
 
-/** Every event of a namespace, in pages of seven. */
-export async function wholeHistory(engine: Engine, namespace = "default"): Promise<readonly HistoryEvent[]> {
+/** Every event of the default namespace, in pages of seven. */
+export async function wholeHistory(engine: Engine): Promise<readonly HistoryEvent[]> {
   const all: HistoryEvent[] = [];
   for (let after: number | undefined = 0; after !== undefined; ) {
-    const page: Awaited<ReturnType<Engine["history"]>> = await engine.history({ namespace, after, limit: 7 });
+    const page: Awaited<ReturnType<Engine["history"]>> = await engine.history({ after, limit: 7 });
     all.push(...page.events);
     after = page.next;
   }

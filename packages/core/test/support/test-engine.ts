@@ -50,9 +50,9 @@ export function ids(ranking: { readonly items: readonly { readonly id: string }[
   return ranking.items.map(({ id }) => id);
 }
 
-/** Evidence of the memories of a collection that have some, by id. */
-export async function evidenceIn(engine: Engine, collection = "default"): Promise<Record<string, number>> {
-  const found = (await engine.status()).collections.find((known) => known.collection === collection);
+/** Evidence of the memories that have some, by id. */
+export async function evidenceIn(engine: Engine): Promise<Record<string, number>> {
+  const found = (await engine.status()).collections.find(({ collection }) => collection === "default");
   const known = found ? [...found.best, ...found.worst] : [];
   return Object.fromEntries(known.map(({ id, evidence }) => [id, evidence]));
 }

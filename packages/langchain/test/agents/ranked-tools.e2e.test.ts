@@ -39,11 +39,11 @@ function callsIf(right: string): { readonly middleware: AgentMiddleware; readonl
   return { middleware, seen };
 }
 
-function agentWith(memory: Qavr, fields: Omit<RankedToolsFields, "memory">, right: string, own = [toolNamed("own")]) {
+function agentWith(memory: Qavr, fields: Omit<RankedToolsFields, "memory">, right: string) {
   const { middleware, seen } = callsIf(right);
   const agent = createAgent({
     model: recording(),
-    tools: own,
+    tools: [toolNamed("own")],
     middleware: [rankedTools({ memory, ...fields }), middleware],
   });
   return { agent: memory.track(agent), seen };

@@ -33,15 +33,14 @@ function tracked({ memory, retriever }: Bench, end: () => unknown = () => "done"
 }
 
 /** The input of a reflector for such a run, after its end. */
-async function endedRun(setup: Bench, end?: () => unknown): Promise<ReflectionInput> {
+async function endedRun(setup: Bench): Promise<ReflectionInput> {
   const documents: Document[] = [];
   const chain = setup.memory.track(
     RunnableLambda.from(async (question: string, config: RunnableConfig) => {
       documents.push(...((await setup.retriever.invoke(question, config)) as Document[]));
-      return end?.();
     }),
   );
-  await chain.invoke(QUESTION, { runId: RUN_ID }).catch(() => undefined);
+  await chain.invoke(QUESTION, { runId: RUN_ID });
   return { runId: RUN_ID, input: QUESTION, output: "done", memories: documents };
 }
 

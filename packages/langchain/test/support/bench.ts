@@ -55,7 +55,7 @@ function verdictOn({ successes, failures, helpful, harmful }: Omit<MemoryView, "
 }
 
 /** True if no run and no episode is left open. */
-export async function nothingOpen(memory: Qavr, namespace?: string): Promise<boolean> {
-  const { episodes } = await memory.status(namespace === undefined ? {} : { namespace });
+export async function nothingOpen(memory: Qavr): Promise<boolean> {
+  const { episodes } = await memory.status();
   return memory.handler.openRuns === 0 && episodes.open === 0;
 }

@@ -1,6 +1,5 @@
 import { createRequire } from "node:module";
 import { HNSWLib } from "@langchain/community/vectorstores/hnswlib";
-import type { Document } from "@langchain/core/documents";
 import { corpus, TrigramEmbeddings } from "./corpus.js";
 
 /** False where hnswlib-node could not be compiled on installation. */
@@ -16,6 +15,6 @@ function isInstalled(): boolean {
   }
 }
 
-export async function hnswStore(documents: Document[] = corpus()): Promise<HNSWLib> {
-  return HNSWLib.fromDocuments(documents, new TrigramEmbeddings());
+export async function hnswStore(): Promise<HNSWLib> {
+  return HNSWLib.fromDocuments(corpus(), new TrigramEmbeddings());
 }

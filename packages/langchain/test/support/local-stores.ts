@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { LanceDB } from "@langchain/community/vectorstores/lancedb";
 import { LibSQLVectorStore } from "@langchain/community/vectorstores/libsql";
 import { type DistanceStrategy, PGVectorStore } from "@langchain/community/vectorstores/pgvector";
-import type { Document } from "@langchain/core/documents";
 import { FakeVectorStore } from "@langchain/core/utils/testing";
 import type { VectorStoreInterface } from "@langchain/core/vectorstores";
 import { createClient } from "@libsql/client";
@@ -22,7 +21,7 @@ export interface LocalStore {
   readonly scores: "similarity" | "distance" | "none";
   /** Origin of a document's id: the one that was added, the store's own, or a hash of the text. */
   readonly ids: "added" | "own" | "text";
-  create(documents?: Document[]): Promise<VectorStoreInterface>;
+  create(): Promise<VectorStoreInterface>;
 }
 
 export const LOCAL_STORES: readonly LocalStore[] = [
@@ -32,7 +31,7 @@ export const LOCAL_STORES: readonly LocalStore[] = [
     name: "FakeVectorStore",
     scores: "similarity",
     ids: "text",
-    create: (documents = corpus()) => FakeVectorStore.fromDocuments(documents, new TrigramEmbeddings()),
+    create: () => FakeVectorStore.fromDocuments(corpus(), new TrigramEmbeddings()),
   },
   { name: "LibSQL", scores: "distance", ids: "own", create: libsqlStore },
   {
@@ -53,7 +52,7 @@ export const LOCAL_STORES: readonly LocalStore[] = [
  * enters the index's graph at a node drawn by chance, and with the usual density two parts of it may lose sight of each other when
  * rows are deleted: one search in fifty then finds two documents instead of five. With `alpha=10` no edges are pruned.
  */
-async function libsqlStore(documents: Document[] = corpus()): Promise<LibSQLVectorStore> {
+async function libsqlStore(): Promise<LibSQLVectorStore> {
   const folder = await mkdtemp(join(tmpdir(), "qavr-libsql-"));
   const db = createClient({ url: `file:${join(folder, "vectors.db")}` });
   onTestFinished(async () => {
@@ -65,14 +64,14 @@ async function libsqlStore(documents: Document[] = corpus()): Promise<LibSQLVect
     "CREATE INDEX idx_vectors_embedding ON vectors (libsql_vector_idx(embedding, 'alpha=10'))",
   ]);
   const store = new LibSQLVectorStore(new TrigramEmbeddings(), { db });
-  await store.addDocuments(documents);
+  await store.addDocuments(corpus());
   return store;
 }
 
-async function lanceStore(documents: Document[] = corpus()): Promise<LanceDB> {
+async function lanceStore(): Promise<LanceDB> {
   const uri = await mkdtemp(join(tmpdir(), "qavr-lancedb-"));
   onTestFinished(() => rm(uri, { recursive: true, force: true }));
-  return LanceDB.fromDocuments(documents, new TrigramEmbeddings(), { uri });
+  return LanceDB.fromDocuments(corpus(), new TrigramEmbeddings(), { uri });
 }
 
 /** One connection for all stores of a test worker: the server, which ends with the worker, serves its clients in turns. */
@@ -89,7 +88,7 @@ function pgvector(distanceStrategy: DistanceStrategy, scoreNormalization: "dista
     name: `PGVector (${distanceStrategy}, ${scoreNormalization})`,
     scores: scoreNormalization,
     ids: "added",
-    async create(documents = corpus()) {
+    async create() {
       database ??= openDatabase();
       const pool = await database;
       tables += 1;
@@ -105,6 +104,7 @@ function pgvector(distanceStrategy: DistanceStrategy, scoreNormalization: "dista
         distanceStrategy,
         scoreNormalization,
       });
+      const documents = corpus();
       await store.addDocuments(documents, { ids: documents.map(({ id }) => id as string) });
       return store;
     },

@@ -72,12 +72,9 @@ export async function unjudgedLedger(runs: number): Promise<string> {
 }
 
 /** One in memory, with its store. */
-export async function ledgerInMemory(
-  runs: Runs,
-  options: Partial<EngineOptions> = {},
-): Promise<{ engine: Engine; store: Store }> {
+export async function ledgerInMemory(runs: Runs): Promise<{ engine: Engine; store: Store }> {
   const store = memoryStore();
-  const engine = appEngine(store, options);
+  const engine = appEngine(store);
   await runApp(engine, runs);
   return { engine, store };
 }

@@ -4,7 +4,7 @@ import { entry, linksOf, scriptedReduction } from "../fixtures/scripted-reductio
 import { StateMirror } from "../fixtures/state-mirror.js";
 import { writeStates } from "../fixtures/write-states.js";
 
-const ref = (id: string, scope = "s"): { scope: string; id: string } => ({ scope, id });
+const ref = (id: string): { scope: string; id: string } => ({ scope: "s", id });
 const ids = ["a", "b", "c"];
 
 export const changes: ConformanceTopic = {

@@ -8,9 +8,9 @@ import { writing } from "../fixtures/writing.js";
 const ids = Array.from({ length: 60 }, (_, i) => `m${i}`);
 
 /** Entries that link one state each, so that every state has other bytes. */
-async function fill(store: Store, namespace = "n"): Promise<void> {
+async function fill(store: Store): Promise<void> {
   const entries = ids.map((id) => entry(id, { link: [{ scope: "s", id }] }));
-  await store.commit(namespace, entries, scriptedReduction);
+  await store.commit("n", entries, scriptedReduction);
 }
 
 export const reads: ConformanceTopic = {
