@@ -91,7 +91,7 @@ function headOf(dims: number): number {
 }
 
 /** Three numbers and the length of the vector as float64, the vector as float32, then the state of `oar`. Little-endian. */
-export const memoryCodec: StateCodec<ByUseMemory> = {
+const memoryCodec: StateCodec<ByUseMemory> = {
   empty: () => ({
     ...base.memory.empty(),
     effect: 0,

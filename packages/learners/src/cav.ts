@@ -92,7 +92,7 @@ export type CavMemory = AdvantageVector;
 /** State of a collection. */
 export type CavShared = RequestModel;
 
-export const sharedCodec: StateCodec<CavShared> = requestModelCodec({
+const sharedCodec: StateCodec<CavShared> = requestModelCodec({
   bias: 0,
   gateNumerator: CAV.gateNumerator,
   gateDenominator: CAV.gateDenominator,
@@ -113,7 +113,7 @@ function shrunk(advantage: number, evidence: number): number {
 }
 
 /** The expected advantage for all requests alike: `a / (n + 5)`. */
-export function scalarUtility(advantage: number, evidence: number): number {
+function scalarUtility(advantage: number, evidence: number): number {
   return advantage / (evidence + CAV.scalarShrinkage);
 }
 
@@ -123,7 +123,7 @@ export function scalarUtility(advantage: number, evidence: number): number {
  *
  *     α = clamp(num / (den + 0.5), 0, 1)        gate = 0.25 + 0.75 · min(1, α / 0.35)
  */
-export function gate(shared: CavShared): number {
+function gate(shared: CavShared): number {
   const slope = clamp(shared.gateNumerator / (shared.gateDenominator + CAV.gatePrior), 0, 1);
   return CAV.gateFloor + (1 - CAV.gateFloor) * Math.min(1, slope / CAV.gateFull);
 }
@@ -158,7 +158,7 @@ function votedAdvantage(surprise: number, vote: -1 | 0 | 1, voted: boolean): num
  * moves and the three decays apply once per run, at its first lesson and before any prediction. A corrected run then ends in the
  * same state as with the better verdict alone.
  */
-export function learn(lesson: Lesson<CavShared, CavMemory>): Contribution {
+function learn(lesson: Lesson<CavShared, CavMemory>): Contribution {
   const { exposures, reward, weight, first } = lesson;
   const directions = meetRequests(exposures, first);
   if (first) for (const { shared, vector, share } of exposures) if (vector) fadeBaseline(shared, share);
@@ -208,7 +208,7 @@ export function learn(lesson: Lesson<CavShared, CavMemory>): Contribution {
 }
 
 /** Takes a contribution back, up to float32 rounding and the baseline's slow decay since then. */
-export function unlearn({ exposures }: Lesson<CavShared, CavMemory>, contribution: Contribution): void {
+function unlearn({ exposures }: Lesson<CavShared, CavMemory>, contribution: Contribution): void {
   exposures.forEach((exposure, i) => {
     const given = contribution.exposures[i];
     if (!given) return;

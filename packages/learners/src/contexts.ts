@@ -188,7 +188,7 @@ function membershipsOf(shared: ContextsShared | undefined, q: Float32Array | und
 type ContextsLesson = Lesson<ContextsShared, ContextsMemory>;
 
 /** `0.3 m + Σ φ_c m_c`: effect of showing the memory to such a request on the log-odds of success. */
-export function memoryLogit(memory: ContextsMemory, memberships: readonly Membership[]): number {
+function memoryLogit(memory: ContextsMemory, memberships: readonly Membership[]): number {
   let logit = GLOBAL_SHARE * memory.logit;
   for (const { context, share } of memberships) logit += share * (memory.effects.get(context)?.logit ?? 0);
   return logit;
@@ -207,7 +207,7 @@ function requestLogit({ bias, contexts }: ContextsShared, memberships: readonly 
  *
  * A run moves contexts and fades log-odds once, at its first lesson, so a corrected run ends in the state of the better verdict alone.
  */
-export function learn(lesson: ContextsLesson, { contexts, joinFrom, rate }: Required<ContextsOptions>): Contribution {
+function learn(lesson: ContextsLesson, { contexts, joinFrom, rate }: Required<ContextsOptions>): Contribution {
   const { exposures, reward, weight, first } = lesson;
   if (first) {
     for (const { shared, vector } of exposures) if (vector) placeRequest(shared, vector, contexts, joinFrom);
@@ -256,7 +256,7 @@ export function learn(lesson: ContextsLesson, { contexts, joinFrom, rate }: Requ
 }
 
 /** Takes the recorded steps back. */
-export function unlearn(lesson: ContextsLesson, contribution: Contribution): void {
+function unlearn(lesson: ContextsLesson, contribution: Contribution): void {
   withdraw(lesson, contribution, {
     collection({ shared }, [bias = 0, ...moved]) {
       shared.bias -= bias;

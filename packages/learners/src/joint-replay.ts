@@ -129,7 +129,7 @@ export interface JointReplayShared extends RequestModel {
 const model = requestModelCodec({ bias: 0, gateNumerator: 0, gateDenominator: 0 });
 
 /** The number of fits as float64, then the model of requests. Little-endian. */
-export const sharedCodec: StateCodec<JointReplayShared> = {
+const sharedCodec: StateCodec<JointReplayShared> = {
   empty: () => ({ ...model.empty(), fits: 0 }),
   decode(bytes) {
     const [fits] = new Float64Array(bytes.buffer, bytes.byteOffset, 1) as unknown as [number];
@@ -151,7 +151,7 @@ type Directions = readonly (Float32Array | undefined)[];
 const BASELINE_KEEP = 1 - JOINT_REPLAY.rate * JOINT_REPLAY.baselinePrior;
 
 /** Learns from one finished run: moves the mean request, counts the evidence (`n += τ` for each memory with credit), and fits it. */
-export function learn(lesson: ReplayLesson): Contribution {
+function learn(lesson: ReplayLesson): Contribution {
   const { exposures, reward, weight, first } = lesson;
   if (first) for (const shared of new Set(exposures.map((exposure) => exposure.shared))) shared.lessons += 1;
   const directions = meetRequests(exposures, first, JOINT_REPLAY.centring);
@@ -183,7 +183,7 @@ export function learn(lesson: ReplayLesson): Contribution {
  * A memory's vector is `v = Σ share w a z` over its runs. Shrinking the coefficient a of each run at its visits therefore shrinks v
  * by its prior. At the fixed point `a = g / 0.3`, the maximum of the posterior.
  */
-export function refit(lesson: ReplayLesson, contribution: Contribution): Contribution {
+function refit(lesson: ReplayLesson, contribution: Contribution): Contribution {
   const { exposures, reward, weight } = lesson;
   if (reward === null) return contribution;
   const { rate, memoryPrior, biasShare } = JOINT_REPLAY;
@@ -207,7 +207,7 @@ export function refit(lesson: ReplayLesson, contribution: Contribution): Contrib
 }
 
 /** Takes a contribution back, up to float32 rounding. */
-export function unlearn({ exposures }: ReplayLesson, contribution: Contribution): void {
+function unlearn({ exposures }: ReplayLesson, contribution: Contribution): void {
   const z = directionsOf(contribution);
   const [coefficient = 0] = contribution.exposures[0]?.scalars ?? [];
   addToMemories(exposures, z, -coefficient);

@@ -1,5 +1,5 @@
 /** Codes that lessons and procedures log, each with the sentence of docs/reference/log-codes.md. */
-export const MARKDOWN_LOG_CODES = {
+const MARKDOWN_LOG_CODES = {
   LESSON_CONFIDENCE_CLAMPED: "A lesson's confidence lies outside [0, 1], so the nearest end is used.",
   LESSONS_NOT_COUNTED: "The ledger failed, so lessons have no counts, or a reading was not counted.",
   LESSON_FILE_UNREADABLE: "A file or folder is unreadable, or a lesson too long; known lessons stay.",

@@ -52,7 +52,7 @@ export function sqliteVersion({ DatabaseSync }: SqliteModule): string {
  * log could lose committed frames (the "WAL-reset" bug of 3.7.0 to 3.51.2).
  * Source: https://sqlite.org/releaselog/3_51_3.html
  */
-export const SAFE_SHARED_WAL: SqliteVersion = [3, 51, 3];
+const SAFE_SHARED_WAL: SqliteVersion = [3, 51, 3];
 
 /** Major, minor and patch. */
 export type SqliteVersion = readonly [major: number, minor: number, patch: number];

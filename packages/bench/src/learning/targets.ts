@@ -41,7 +41,7 @@ const HASHED = `${DEFAULT_ROW}+hashed`;
 const AUDITED = `${DEFAULT_ROW}+audited`;
 
 /** The targets, in the order of the page. */
-export const TARGETS: readonly Target[] = [
+const TARGETS: readonly Target[] = [
   gain("success", "banking77", 0.165),
   gain("success", "hwu64", 0.165),
   gain("ndcg", "banking77", 0.075),

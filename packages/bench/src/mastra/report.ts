@@ -7,7 +7,7 @@ import { ANSWER_WORDS, ARMS, type Overhead } from "./overhead.js";
 import type { Comparison } from "./plans.js";
 
 /** A run may take at most so many times as long as with Mastra's own memory. */
-export const OVERHEAD_TARGET = 1.15;
+const OVERHEAD_TARGET = 1.15;
 
 export interface MastraResults {
   readonly learning: readonly (Comparison & { readonly result: LearningResult })[];

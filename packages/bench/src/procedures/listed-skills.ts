@@ -19,7 +19,7 @@ export interface SkillWorld {
 }
 
 const SKILLS = 165;
-export const NEEDED = 40;
+const NEEDED = 40;
 /** Characters of names and descriptions that one host shows. */
 export const CHARACTERS = 15_000;
 /** Characters of a description. */

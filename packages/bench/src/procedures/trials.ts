@@ -16,7 +16,7 @@ export interface TrialResult {
 }
 
 /** Worlds: a revision that is no better, one that is worse, one that is better. */
-export const WORLDS = [
+const WORLDS = [
   [0.2, 0.2],
   [0.5, 0.5],
   [0.8, 0.8],

@@ -3,7 +3,7 @@ import { type SampleSums, welchInterval } from "../scoring/welch.js";
 import type { LiftReport } from "./reports.js";
 
 /** Episodes with a reward that each arm needs before a difference is named. */
-export const LIFT_MINIMUM = 30;
+const LIFT_MINIMUM = 30;
 /** Episodes with a reward that each arm of one share needs to be part of it. */
 const STRATUM_MINIMUM = 2;
 

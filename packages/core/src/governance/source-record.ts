@@ -16,7 +16,7 @@ export interface SourceRecord {
 /** First byte of the record: a change of layout is a new one. */
 const LAYOUT = 1;
 
-export function emptySource(): SourceRecord {
+function emptySource(): SourceRecord {
   return { trust: UNAUDITED, audits: 0, spending: { window: 0, weights: new Map() } };
 }
 

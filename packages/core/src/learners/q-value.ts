@@ -281,7 +281,7 @@ const toBytes = (value: unknown, room: number): Uint8Array => {
 const fromBytes = (bytes: Uint8Array): Record<string, unknown> => JSON.parse(decoder.decode(bytes));
 
 /** JSON, as in the seed's own format; it keeps doubles exactly. */
-export function memoryCodec(initialQ: number): StateCodec<QValueState> {
+function memoryCodec(initialQ: number): StateCodec<QValueState> {
   return {
     empty: () => ({
       q: initialQ,
@@ -303,7 +303,7 @@ export function memoryCodec(initialQ: number): StateCodec<QValueState> {
   };
 }
 
-export const sharedCodec: StateCodec<QValueShared> = {
+const sharedCodec: StateCodec<QValueShared> = {
   // The application chooses the names of contexts: with a null prototype `__proto__` is an ordinary key.
   empty: () => ({ contexts: Object.create(null) as Record<string, number> }),
   decode: (bytes) => ({

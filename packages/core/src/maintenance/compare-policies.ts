@@ -15,7 +15,7 @@ import { PROGRESS, type Progress } from "./progress.js";
 import type { PolicyEstimate, PolicyReport } from "./reports.js";
 
 /** Least effective sample for an estimate. */
-export const POLICY_MINIMUM = 100;
+const POLICY_MINIMUM = 100;
 
 /** How a learner's choices compare with an episode's, over all its exposures. */
 interface EpisodeComparison {

@@ -37,7 +37,7 @@ const backUp: BackUp = async (store, _, restored) => {
 const copyFile: BackUp = async (_, ledger, restored) => copyFileSync(ledger, restored);
 
 /** Copies a ledger while two other processes record into it, and looks in each copy for what was acknowledged before. */
-export async function backUpWhileWriting(backups: number, how: BackUp = backUp): Promise<BackupTally> {
+async function backUpWhileWriting(backups: number, how: BackUp = backUp): Promise<BackupTally> {
   const tally: BackupTally = { taken: 0, acknowledged: 0, missing: 0, broken: 0 };
   while (tally.taken < backups) {
     await inFolder((folder) => fromOneLedger(folder, Math.min(backups, tally.taken + PER_LEDGER), how, tally));

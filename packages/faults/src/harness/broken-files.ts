@@ -27,7 +27,7 @@ export interface FlipTally {
 }
 
 /** Flips one bit at a time in a ledger's file, and verifies it. */
-export async function flipBits(flips: number): Promise<FlipTally> {
+async function flipBits(flips: number): Promise<FlipTally> {
   const tally: FlipTally = { found: 0, harmless: 0, missed: 0, foundBySqlite: 0 };
   const random = seededRandom(5);
   await inFolder(async (folder) => {

@@ -73,7 +73,7 @@ async function killRepeatedly(path: string, kills: number, random: Random, tally
 }
 
 /** Kills that many processes with SIGKILL while they record outcomes. @returns the tally with their counts added */
-export async function killProcesses(kills: number, tally: KillTally = emptyTally()): Promise<KillTally> {
+async function killProcesses(kills: number, tally: KillTally = emptyTally()): Promise<KillTally> {
   await inFolder(async (folder) => {
     const ledgers = Array.from({ length: Math.ceil(kills / KILLS_PER_LEDGER) }, (_, seed) => ({
       path: join(folder, `${seed}.db`),
@@ -91,7 +91,7 @@ export async function killProcesses(kills: number, tally: KillTally = emptyTally
 }
 
 /** Kills processes whose store acknowledges before it commits, until one is seen to have lost something. */
-export async function killEarlyAcknowledgers(limit: number): Promise<KillTally> {
+async function killEarlyAcknowledgers(limit: number): Promise<KillTally> {
   const tally = emptyTally();
   const random = seededRandom(1);
   while (tally.lost === 0 && tally.kills < limit) {

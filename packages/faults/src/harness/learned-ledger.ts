@@ -3,7 +3,7 @@ import { compact, verify } from "@qavr/core/maintenance";
 
 const RUNS = 60;
 const NAMESPACES = ["default", "tenant"];
-export const NOW = 1_767_225_600_000;
+const NOW = 1_767_225_600_000;
 const SCOPES = ["stats", "shared", "episode", "alias", "source", "revisit", "memory:default"];
 
 /** Records runs with outcomes and votes in two namespaces, compacts one of them, and closes the ledger. */

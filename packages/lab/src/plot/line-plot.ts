@@ -25,7 +25,7 @@ export interface LinePlot {
 }
 
 /** Told apart by colour (Okabe & Ito's colour-blind-safe set, both lighter and darker than usual pages) and by dash. */
-export const PLOT_STYLES: readonly { readonly colour: string; readonly dash: string }[] = [
+const PLOT_STYLES: readonly { readonly colour: string; readonly dash: string }[] = [
   { colour: "#8b949e", dash: "7 4" },
   { colour: "#d55e00", dash: "2 4" },
   { colour: "#0f8ccf", dash: "" },

@@ -17,7 +17,7 @@ export interface Repaired<Input> {
 }
 
 /** The field that carries the problems from the repair to the tool's function. The schema does not mention it. */
-export const PROBLEMS_KEY = "_problems";
+const PROBLEMS_KEY = "_problems";
 
 /**
  * Makes a tool answer malformed input instead of throwing. LangChain validates arguments before it calls the tool, and an error

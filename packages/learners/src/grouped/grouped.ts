@@ -59,7 +59,7 @@ const EVIDENCE_RULES = { helps: FINITE, misleads: FINITE, hard: FINITE, easy: FI
 const EVIDENCE_BYTES = 8 * EVIDENCE.length;
 
 /** Four float64, then the state of `oar`; empty while nothing was learned. Little-endian. */
-export const memoryCodec: StateCodec<GroupedMemory> = {
+const memoryCodec: StateCodec<GroupedMemory> = {
   empty: () => ({ ...base.memory.empty(), helps: 0, misleads: 0, hard: 0, easy: 0 }),
   decode(bytes) {
     const [helps, misleads, hard, easy] = new Float64Array(

@@ -23,7 +23,7 @@ export interface LifecycleParts {
 }
 
 /** Jobs of the lifecycle. */
-export const JOBS = ["stamp", "migrate", "review", "distil"] as const;
+const JOBS = ["stamp", "migrate", "review", "distil"] as const;
 export type Job = (typeof JOBS)[number];
 
 /** Notes that a job has ended. @throws STORE_UNWRITABLE */

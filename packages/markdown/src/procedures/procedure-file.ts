@@ -17,7 +17,7 @@ export interface ProcedureFinding {
 }
 
 /** Flaws of a file, each with its sentence. */
-export const FINDINGS = {
+const FINDINGS = {
   NO_FRONT_MATTER: "The file has no front matter.",
   FRONT_MATTER_UNREADABLE: "The front matter cannot be read, so its fields do not count.",
   NO_DESCRIPTION: "The description is missing; the words of the file name stand for it.",
@@ -109,7 +109,7 @@ function nameOf(path: string): string {
 }
 
 /** `chatwork-monitoring_flow` as "chatwork monitoring flow". */
-export function wordsOfName(name: string): string {
+function wordsOfName(name: string): string {
   return name.replace(/[-_.\s]+/g, " ").trim() || name;
 }
 

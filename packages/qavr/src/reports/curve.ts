@@ -19,7 +19,7 @@ export interface CurvePoint {
 const MOST_POINTS = 16;
 const LEAST_RUNS = 10;
 /** Fewer runs say too little for an interval to help. */
-export const INTERVAL_RUNS = 30;
+const INTERVAL_RUNS = 30;
 
 /** The learning curve of the runs that were shown memories: at most 16 points of equally many runs, at least ten each where there are as many. */
 export function curveOf(all: readonly JudgedRun[]): readonly CurvePoint[] {

@@ -26,7 +26,7 @@ export interface App {
 }
 
 /** A direction for each text: equal texts are equal, others are as far apart as chance has it. */
-export class RandomEmbeddings extends Embeddings {
+class RandomEmbeddings extends Embeddings {
   constructor() {
     super({});
   }

@@ -47,7 +47,7 @@ export async function fillLarge(store: Store, { memories, runs }: LargeLedger): 
 }
 
 /** In [0, 1], by the last digits of the id. */
-export function worthOf(id: string): number {
+function worthOf(id: string): number {
   return ((Number(id.slice(-6)) * 7_919) % 101) / 100;
 }
 

@@ -159,7 +159,7 @@ const copied = z.strictObject({
 });
 
 /** `data` by command. */
-export const DATA: Readonly<Record<string, z.ZodType>> = {
+const DATA: Readonly<Record<string, z.ZodType>> = {
   status,
   why: z.discriminatedUnion("kind", [
     z.strictObject({ kind: z.literal("run"), namespace: z.string(), run }),

@@ -186,7 +186,7 @@ export function DataTable<Row>({
 }
 
 /** A cell of a CSV file. Text that a spreadsheet would run as a formula is quoted. */
-export function csvCell(value: string | number): string {
+function csvCell(value: string | number): string {
   if (typeof value === "number") return String(value);
   const safe = /^[=+\-@\t\r]/.test(value) ? `'${value}` : value;
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
