@@ -33,7 +33,6 @@ const PACKAGES = {
       "markdown",
       "postgres",
       "postgres-server",
-      "store-conformance",
       "langchain",
       "mastra",
     ],
