@@ -2,7 +2,7 @@ import { QavrError } from "../errors/qavr-error.js";
 import { ChangeLog } from "./change-log.js";
 import type { ScannedState, ScanOptions, SequencedEntry, StateWrite, Store, TakenKey } from "./store.js";
 import { assertBatch, assertEntry, assertLimit, assertName, assertState, compareNames } from "./validate.js";
-import { runOn, takenBy, WriteOverlay } from "./write-overlay.js";
+import { runOn, statesIn, takenBy, WriteOverlay } from "./write-overlay.js";
 
 type Scopes = Map<string, Map<string, Uint8Array>>;
 
@@ -152,14 +152,10 @@ function headOf(space: Space | undefined): number {
   return space ? space.base + space.entries.length : 0;
 }
 
-function write(scopes: Scopes, state: StateWrite): void {
-  let states = scopes.get(state.scope);
-  if (!states) {
-    states = new Map();
-    scopes.set(state.scope, states);
-  }
-  if (state.value === null) states.delete(state.id);
-  else states.set(state.id, state.value);
+function write(scopes: Scopes, { scope, id, value }: StateWrite): void {
+  const states = statesIn(scopes, scope);
+  if (value === null) states.delete(id);
+  else states.set(id, value);
 }
 
 function page(names: string[], { after, limit }: ScanOptions): string[] {

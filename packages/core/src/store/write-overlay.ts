@@ -14,6 +14,13 @@ export function runOn<Result>(
   return step.value;
 }
 
+/** The states of a scope by id, to write to. */
+export function statesIn<Value>(scopes: Map<string, Map<string, Value>>, scope: string): Map<string, Value> {
+  const states = scopes.get(scope) ?? new Map<string, Value>();
+  scopes.set(scope, states);
+  return states;
+}
+
 /** State writes above a backend, or above another overlay. The last write of a state counts; `null` is a removal. */
 export class StateOverlay {
   readonly #below: StateOverlay | undefined;
@@ -32,12 +39,7 @@ export class StateOverlay {
   }
 
   set({ scope, id, value }: StateWrite): void {
-    let states = this.scopes.get(scope);
-    if (!states) {
-      states = new Map();
-      this.scopes.set(scope, states);
-    }
-    states.set(id, value);
+    statesIn(this.scopes, scope).set(id, value);
   }
 
   /** Every write of this overlay, scope by scope. */
