@@ -1,10 +1,10 @@
 import type { JSX } from "preact";
 import type { Appearance, HistoryPoint, WhyReport } from "../../reports/why.js";
-import { decimal, percent, signed, time } from "../../terminal/text.js";
+import { decimal, percent, signed } from "../../terminal/text.js";
 import { History } from "./charts.js";
 import type { Loaded } from "./client.js";
 import { COLUMNS } from "./memories.js";
-import { DataTable, Link, Outcome, Report } from "./parts.js";
+import { DataTable, Outcome, Report, RUN_COLUMNS } from "./parts.js";
 
 type MemoryReport = Extract<WhyReport, { readonly kind: "memory" }>;
 
@@ -56,12 +56,7 @@ function Known({ points }: { readonly points: readonly HistoryPoint[] }): JSX.El
           name="history"
           rows={points}
           columns={[
-            { head: "time (UTC)", cell: ({ at }) => time(at) },
-            {
-              head: "run",
-              cell: ({ episode }) => <Link to={{ page: "run", ref: episode }}>{episode.slice(0, 12)}</Link>,
-              csv: ({ episode }) => episode,
-            },
+            ...RUN_COLUMNS,
             {
               head: "outcome",
               cell: ({ reward }) => <Outcome reward={reward} state="ended" />,
@@ -98,12 +93,7 @@ function Appearances({ rows }: { readonly rows: readonly Appearance[] }): JSX.El
       name="retrievals"
       rows={rows}
       columns={[
-        { head: "time (UTC)", cell: ({ at }) => time(at) },
-        {
-          head: "run",
-          cell: ({ episode }) => <Link to={{ page: "run", ref: episode }}>{episode.slice(0, 12)}</Link>,
-          csv: ({ episode }) => episode,
-        },
+        ...RUN_COLUMNS,
         { head: "place", number: true, cell: ({ shown, notShown }) => (shown ?? notShown)?.rank },
         { head: "without learning", number: true, cell: ({ shown, notShown }) => (shown ?? notShown)?.hostRank },
         {

@@ -1,7 +1,7 @@
 import type { ComponentChildren, Context, JSX } from "preact";
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
-import { nameOf } from "../../terminal/text.js";
+import { nameOf, time } from "../../terminal/text.js";
 import type { Loaded } from "./client.js";
 import { hrefOf, type Place } from "./location.js";
 
@@ -125,6 +125,16 @@ export interface Column<Row> {
   /** Holds text of any length: it is broken into lines. */
   readonly wide?: boolean;
 }
+
+/** Columns that name a run. */
+export const RUN_COLUMNS: readonly Column<{ readonly at: number; readonly episode: string }>[] = [
+  { head: "time (UTC)", cell: ({ at }) => time(at) },
+  {
+    head: "run",
+    cell: ({ episode }) => <Link to={{ page: "run", ref: episode }}>{episode.slice(0, 12)}</Link>,
+    csv: ({ episode }) => episode,
+  },
+];
 
 /** A table that can be saved as CSV. */
 export function DataTable<Row>({

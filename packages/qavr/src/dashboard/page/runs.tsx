@@ -6,7 +6,7 @@ import type { WhyReport } from "../../reports/why.js";
 import { decimal, signed, time } from "../../terminal/text.js";
 import { Waterfall, WaterfallKey } from "./charts.js";
 import type { Loaded } from "./client.js";
-import { type Column, DataTable, Empty, Link, MemoryLink, Outcome, Report } from "./parts.js";
+import { type Column, DataTable, Empty, Link, MemoryLink, Outcome, Report, RUN_COLUMNS } from "./parts.js";
 
 export function Runs({ loaded }: { readonly loaded: Loaded<RunsReport> }): JSX.Element {
   return (
@@ -23,12 +23,7 @@ export function Runs({ loaded }: { readonly loaded: Loaded<RunsReport> }): JSX.E
               name="runs"
               rows={runs}
               columns={[
-                { head: "time (UTC)", cell: ({ at }) => time(at) },
-                {
-                  head: "run",
-                  cell: ({ episode }) => <Link to={{ page: "run", ref: episode }}>{episode.slice(0, 12)}</Link>,
-                  csv: ({ episode }) => episode,
-                },
+                ...RUN_COLUMNS,
                 {
                   head: "outcome",
                   cell: ({ outcome, state }) => <Outcome reward={outcome?.reward} state={state} />,
