@@ -1,11 +1,11 @@
 import { writeStates } from "@qavr/store-conformance";
 import { describe, expect, it } from "vitest";
+import { counting, NO_COUNT, tally } from "../../core/test/support/counting.js";
 import { connections } from "../src/connection/connections.js";
 import { postgresStore } from "../src/index.js";
 import { resolvePostgresOptions } from "../src/postgres-options.js";
 import { BESIDE, copyAll, copyChanges } from "../src/tables/copy-tables.js";
 import { createTables, TABLES } from "../src/tables/create-tables.js";
-import { counting, NO_COUNT, tally } from "./support/counting.js";
 import { testServer } from "./support/server.js";
 
 const server = await testServer();

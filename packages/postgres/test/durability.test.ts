@@ -1,9 +1,9 @@
 import { type PostgresServer, startServer } from "@qavr/postgres-server";
 import { Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { counting, tally } from "../../core/test/support/counting.js";
 import { type PostgresStoreOptions, postgresStore } from "../src/index.js";
 import { changeSetting } from "./support/change-setting.js";
-import { counting, tally } from "./support/counting.js";
 
 /** Sessions that wait for nothing leave their log in memory for so long that it is lost with the server. */
 const LAZY = { wal_writer_delay: "10s", wal_writer_flush_after: "100MB" };

@@ -2,8 +2,8 @@ import type { LedgerEntry, Reduce } from "@qavr/core/store";
 import { type CuttingProxy, cuttingProxy, type PostgresServer, startServer } from "@qavr/postgres-server";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { countIn, counting, tally } from "../../core/test/support/counting.js";
 import { postgresStore } from "../src/index.js";
-import { countIn, counting, tally } from "./support/counting.js";
 import { SOON } from "./support/soon.js";
 
 /** Counts, and keeps the entry's key beside it. */

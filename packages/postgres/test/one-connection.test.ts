@@ -1,7 +1,7 @@
 import { Pool } from "pg";
 import { describe, expect, it } from "vitest";
+import { countIn, counting, tally } from "../../core/test/support/counting.js";
 import { postgresStore } from "../src/index.js";
-import { countIn, counting, tally } from "./support/counting.js";
 import { testServer } from "./support/server.js";
 import { SOON } from "./support/soon.js";
 

@@ -1,7 +1,7 @@
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { countIn, counting, tally } from "../../core/test/support/counting.js";
 import { postgresStore } from "../src/index.js";
-import { countIn, counting, tally } from "./support/counting.js";
 import { refusalOf } from "./support/refusal.js";
 import { testServer } from "./support/server.js";
 import { type StrictPooler, strictPooler } from "./support/strict-pooler.js";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { countIn, counting, tally } from "../../core/test/support/counting.js";
 import { postgresStore } from "../src/index.js";
 import { runChild } from "./support/child.js";
-import { countIn, counting, tally } from "./support/counting.js";
 import { testServer } from "./support/server.js";
 
 const server = await testServer();

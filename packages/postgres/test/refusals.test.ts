@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import { Client, Pool } from "pg";
 import { describe, expect, it } from "vitest";
+import { countIn, counting, tally } from "../../core/test/support/counting.js";
 import { postgresStore } from "../src/index.js";
-import { countIn, counting, tally } from "./support/counting.js";
 import { refusalOf } from "./support/refusal.js";
 import { testServer } from "./support/server.js";
 import { SOON } from "./support/soon.js";

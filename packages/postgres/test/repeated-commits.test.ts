@@ -1,7 +1,7 @@
 import { writeStates } from "@qavr/store-conformance";
 import { describe, expect, it } from "vitest";
+import { counting, tally } from "../../core/test/support/counting.js";
 import { postgresStore } from "../src/index.js";
-import { counting, tally } from "./support/counting.js";
 import { interceptedPool } from "./support/intercepted-pool.js";
 import { testServer } from "./support/server.js";
 

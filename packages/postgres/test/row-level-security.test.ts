@@ -1,9 +1,9 @@
 import { writeStates } from "@qavr/store-conformance";
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { countIn, counting, NO_COUNT, tally } from "../../core/test/support/counting.js";
 import { postgresStore } from "../src/index.js";
 import { nameId } from "../src/tables/digests.js";
-import { countIn, counting, NO_COUNT, tally } from "./support/counting.js";
 import { testServer } from "./support/server.js";
 
 const server = await testServer();

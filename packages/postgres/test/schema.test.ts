@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
+import { countIn, counting, tally } from "../../core/test/support/counting.js";
 import { connections } from "../src/connection/connections.js";
 import { postgresStore } from "../src/index.js";
 import { resolvePostgresOptions } from "../src/postgres-options.js";
 import { MIGRATIONS, type Migration, prepareSchema } from "../src/tables/schema.js";
-import { countIn, counting, tally } from "./support/counting.js";
 import { interceptedPool } from "./support/intercepted-pool.js";
 import { refusalOf } from "./support/refusal.js";
 import { testServer } from "./support/server.js";

@@ -5,10 +5,10 @@ import type { PostgresServer } from "@qavr/postgres-server";
 import { writeStates } from "@qavr/store-conformance";
 import { Client, Pool } from "pg";
 import { describe, expect, it, vi } from "vitest";
+import { countIn, counting, tally } from "../../core/test/support/counting.js";
 import { distributeLedger, postgresStore } from "../src/index.js";
 import { nameId } from "../src/tables/digests.js";
 import { testCluster } from "./support/cluster.js";
-import { countIn, counting, tally } from "./support/counting.js";
 import { refusalOf } from "./support/refusal.js";
 import { SOON } from "./support/soon.js";
 

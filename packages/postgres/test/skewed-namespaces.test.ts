@@ -2,8 +2,8 @@ import type { Store } from "@qavr/core";
 import type { LedgerEntry, Reduce } from "@qavr/core/store";
 import { Pool } from "pg";
 import { expect, it } from "vitest";
+import { counting, tally } from "../../core/test/support/counting.js";
 import { postgresStore } from "../src/index.js";
-import { counting, tally } from "./support/counting.js";
 import { testServer } from "./support/server.js";
 import { SOON } from "./support/soon.js";
 

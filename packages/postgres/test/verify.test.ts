@@ -3,8 +3,8 @@ import { compact, exportState, repair, verify } from "@qavr/core/maintenance";
 import { cuttingProxy } from "@qavr/postgres-server";
 import { writeStates } from "@qavr/store-conformance";
 import { describe, expect, it } from "vitest";
+import { countIn, counting, NO_COUNT, tally } from "../../core/test/support/counting.js";
 import { postgresStore } from "../src/index.js";
-import { countIn, counting, NO_COUNT, tally } from "./support/counting.js";
 import { refusalOf } from "./support/refusal.js";
 import { testServer } from "./support/server.js";
 

@@ -1,8 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
 import { writeStates } from "@qavr/store-conformance";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { countIn, counting, tally } from "../../core/test/support/counting.js";
 import { sqliteStore } from "../src/index.js";
-import { countIn, counting, tally } from "./support/counting.js";
 import { refusalOf } from "./support/refusal.js";
 import { SHARES_FILES } from "./support/sharing.js";
 import { tempLedger } from "./support/temp-folder.js";

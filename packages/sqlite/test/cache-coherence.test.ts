@@ -1,8 +1,8 @@
 import type { Reduce } from "@qavr/core/store";
 import { describe, expect, it } from "vitest";
+import { countIn, counting, tally } from "../../core/test/support/counting.js";
 import { sqliteStore } from "../src/index.js";
 import { runChild } from "./support/child.js";
-import { countIn, counting, tally } from "./support/counting.js";
 import { interceptSqlite } from "./support/fault-injection.js";
 import { SHARES_FILES } from "./support/sharing.js";
 import { tempLedger } from "./support/temp-folder.js";

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync } from "node:fs";
 import type { Store } from "@qavr/core";
 import { describe, expect, it } from "vitest";
+import { countIn, counting, tally } from "../../core/test/support/counting.js";
 import { sqliteOutbox, sqliteStore } from "../src/index.js";
-import { countIn, counting, tally } from "./support/counting.js";
 import { interceptSqlite } from "./support/fault-injection.js";
 import { afterCommit, readerOf } from "./support/log-reader.js";
 import { SHARES_FILES } from "./support/sharing.js";

@@ -1,8 +1,8 @@
 import { QavrError, type Store } from "@qavr/core";
 import { writeStates } from "@qavr/store-conformance";
 import { describe, expect, it } from "vitest";
+import { countIn, counting, NO_COUNT, tally } from "../../core/test/support/counting.js";
 import { sqliteStore } from "../src/index.js";
-import { countIn, counting, NO_COUNT, tally } from "./support/counting.js";
 import { diskError, interceptSqlite } from "./support/fault-injection.js";
 import { tempLedger } from "./support/temp-folder.js";
 

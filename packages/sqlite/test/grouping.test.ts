@@ -1,7 +1,7 @@
 import { writeStates } from "@qavr/store-conformance";
 import { describe, expect, it, vi } from "vitest";
+import { countIn, counting, NO_COUNT, tally } from "../../core/test/support/counting.js";
 import { sqliteStore } from "../src/index.js";
-import { countIn, counting, NO_COUNT, tally } from "./support/counting.js";
 import { tempLedger } from "./support/temp-folder.js";
 import { walCommits } from "./support/wal-commits.js";
 

@@ -3,8 +3,8 @@ import { dirname, join } from "node:path";
 import { createEngine } from "@qavr/core";
 import { withOutbox } from "@qavr/core/store";
 import { describe, expect, it } from "vitest";
+import { countIn, counting, tally } from "../../core/test/support/counting.js";
 import { restoreBackup, sqliteOutbox, sqliteStore } from "../src/index.js";
-import { countIn, counting, tally } from "./support/counting.js";
 import { refusalOf } from "./support/refusal.js";
 import { tempFolder, tempLedger } from "./support/temp-folder.js";
 

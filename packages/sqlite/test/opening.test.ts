@@ -3,8 +3,8 @@ import { basename, dirname, join, relative } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { writeStates } from "@qavr/store-conformance";
 import { describe, expect, it } from "vitest";
+import { countIn, counting, tally } from "../../core/test/support/counting.js";
 import { sqliteStore } from "../src/index.js";
-import { countIn, counting, tally } from "./support/counting.js";
 import { SHARES_FILES } from "./support/sharing.js";
 import { tempFolder, tempLedger } from "./support/temp-folder.js";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
+import { countIn } from "../../core/test/support/counting.js";
 import { sqliteStore } from "../src/index.js";
 import { runChild } from "./support/child.js";
-import { countIn } from "./support/counting.js";
 import { SHARES_FILES } from "./support/sharing.js";
 import { tempLedger } from "./support/temp-folder.js";
 

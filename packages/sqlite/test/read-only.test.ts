@@ -1,10 +1,10 @@
 import { chmodSync, readdirSync, truncateSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { counting, tally } from "../../core/test/support/counting.js";
 import { sqliteStore } from "../src/index.js";
 import { frozenFile } from "../src/ledger-files.js";
 import { runChild } from "./support/child.js";
-import { counting, tally } from "./support/counting.js";
 import { refusalOf } from "./support/refusal.js";
 import { tempFolder, tempLedger } from "./support/temp-folder.js";
 

@@ -2,10 +2,10 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, truncateSync, writeFile
 import { dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
+import { counting, tally } from "../../core/test/support/counting.js";
 import { type SqliteStoreOptions, sqliteStore } from "../src/index.js";
 import { APPLICATION_ID } from "../src/schema.js";
 import { runChild } from "./support/child.js";
-import { counting, tally } from "./support/counting.js";
 import { refusalOf } from "./support/refusal.js";
 import { tamper } from "./support/tamper.js";
 import { tempFolder, tempLedger } from "./support/temp-folder.js";

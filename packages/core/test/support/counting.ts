@@ -1,5 +1,5 @@
-import type { Store } from "@qavr/core";
-import type { LedgerEntry, ReadOptions, Reduction, StateWrite } from "@qavr/core/store";
+import type { Store } from "../../src/index.js";
+import type { LedgerEntry, ReadOptions, Reduction, StateWrite } from "../../src/store-kit.js";
 
 /** An outcome in the smallest form: adds one to a count. */
 export function tally(key: string): LedgerEntry {
