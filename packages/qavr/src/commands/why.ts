@@ -2,7 +2,7 @@ import type { EpisodeView, ExposureView } from "@qavr/core";
 import { areSeveral } from "../reports/collections.js";
 import { type Appearance, type WhyReport, whyReport } from "../reports/why.js";
 import type { Style } from "../terminal/terminal.js";
-import { count, decimal, nameOf, percent, plural, shown, signed, table, time } from "../terminal/text.js";
+import { count, decimal, nameOf, orderOf, percent, plural, shown, signed, table, time } from "../terminal/text.js";
 import type { Input, Output } from "./command.js";
 import { paintOutcome } from "./runs.js";
 
@@ -71,13 +71,6 @@ function ofExposure(exposure: ExposureView, several: boolean, style: Style): str
       "without: the place without learning. score = the numbers to its left, added up (without place and without).",
     ),
   ].join("\n");
-}
-
-/** The order that a retrieval showed, in words. */
-function orderOf({ order, heldOut, memoryOff }: ExposureView): string {
-  if (memoryOff) return "memory off: nothing was shown";
-  if (heldOut) return "held out: the host's order stands";
-  return order === "learned" ? "learned order" : "the host's order";
 }
 
 function ofMemory({ memory, appearances }: Extract<WhyReport, { readonly kind: "memory" }>, style: Style): string {

@@ -1,3 +1,5 @@
+import type { ExposureView } from "@qavr/core";
+
 const EIGHTHS = "▁▂▃▄▅▆▇█";
 
 /** Characters that move the cursor, colour the screen, or turn the direction of text. */
@@ -19,6 +21,13 @@ export function quoted(word: string): string {
 /** The words of a memory: its label, else its id. */
 export function nameOf({ id, label }: { readonly id: string; readonly label?: string | undefined }, most = 60): string {
   return shown(label ?? id, most);
+}
+
+/** The order that a retrieval showed, in words. */
+export function orderOf({ order, heldOut, memoryOff }: Pick<ExposureView, "order" | "heldOut" | "memoryOff">): string {
+  if (memoryOff) return "memory off: nothing was shown";
+  if (heldOut) return "held out: the host's order stands";
+  return order === "learned" ? "learned order" : "the host's order";
 }
 
 /** Values in [0, 1] as a line of bars. */

@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { areSeveral } from "../../reports/collections.js";
 import type { RunsReport } from "../../reports/runs.js";
 import type { WhyReport } from "../../reports/why.js";
-import { decimal, signed, time } from "../../terminal/text.js";
+import { decimal, orderOf, signed, time } from "../../terminal/text.js";
 import { Waterfall, WaterfallKey } from "./charts.js";
 import type { Loaded } from "./client.js";
 import { type Column, DataTable, Empty, Link, MemoryLink, Outcome, Report, RUN_COLUMNS } from "./parts.js";
@@ -108,16 +108,11 @@ function Moved({ rank, hostRank }: ExplainedItem): JSX.Element {
   );
 }
 
-function orderOf({ order, heldOut, memoryOff }: ExposureView): string {
-  if (memoryOff) return "Memory off: nothing was shown";
-  if (heldOut) return "Held out: the host's order stands";
-  return order === "learned" ? "Learned order" : "The host's order";
-}
-
 const TERMS = ["similarity", "learned", "bonus", "overlap", "unverified"] as const;
 
 function Exposure({ exposure, several }: { readonly exposure: ExposureView; readonly several: boolean }): JSX.Element {
   const { items, notShown, at, learner, gate, collection } = exposure;
+  const order = orderOf(exposure);
   const scores = [...items, ...notShown].flatMap(({ similarity, score }) => [similarity, score]);
   const [low, high] = [Math.min(0, ...scores), Math.max(0, ...scores)];
   const terms = TERMS.filter((term) => items.some((item) => item[term] !== 0));
@@ -151,7 +146,7 @@ function Exposure({ exposure, several }: { readonly exposure: ExposureView; read
         {time(at)} UTC{several ? `, collection ${collection}` : ""}
       </h2>
       <p class="dim">
-        {orderOf(exposure)}, {learner}, gate {gate.toFixed(2)}.
+        {`${order.charAt(0).toUpperCase()}${order.slice(1)}`}, {learner}, gate {gate.toFixed(2)}.
       </p>
       <DataTable name="shown" columns={columns} rows={items} />
       <WaterfallKey terms={terms} />
