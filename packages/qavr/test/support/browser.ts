@@ -1,3 +1,4 @@
+import { setTimeout } from "node:timers/promises";
 import { type Browser, type Page, chromium as playwright } from "playwright-core";
 
 /** Starts a real Chromium; undefined where none can run. */
@@ -8,7 +9,16 @@ export async function startBrowser(): Promise<Browser | undefined> {
     chromium.setGraphicsMode = false;
     // With all pages in one process, closing one ends the browser.
     const args = chromium.args.filter((arg) => arg !== "--single-process" && arg !== "--no-zygote");
-    return await playwright.launch({ executablePath: await chromium.executablePath(), args });
+    const executablePath = await chromium.executablePath();
+    for (;;) {
+      try {
+        return await playwright.launch({ executablePath, args });
+      } catch (error) {
+        // Another test file is unpacking the browser.
+        if ((error as NodeJS.ErrnoException).code !== "ETXTBSY") throw error;
+        await setTimeout(100);
+      }
+    }
   } catch {
     return undefined;
   }
