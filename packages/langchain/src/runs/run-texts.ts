@@ -36,7 +36,7 @@ function callIdOf(output: unknown): unknown {
 const ANSWER_KEYS = ["answer", "output", "result", "response", "text"] as const;
 
 /** The text of a run's answer; empty where the output has no plain text. */
-function answerIn(output: unknown): string {
+export function answerIn(output: unknown): string {
   if (typeof output === "string") return output;
   if (typeof output !== "object" || output === null) return "";
   const messages = messagesIn(output);

@@ -1,4 +1,13 @@
-import { createAgent, createMiddleware, tool } from "langchain";
+import { AgentExecutor } from "@langchain/classic/agents";
+import { RunnableLambda } from "@langchain/core/runnables";
+import {
+  type AgentMiddleware,
+  createAgent,
+  createMiddleware,
+  modelCallLimitMiddleware,
+  tool,
+  toolCallLimitMiddleware,
+} from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type QavrMiddlewareFields, qavrMiddleware } from "../../src/agents/index.js";
@@ -67,4 +76,46 @@ describe("an agent with the middleware and a guard", () => {
       expect(await credit(setup.memory, "coffee")).toEqual({});
     },
   );
+});
+
+describe("an agent with the middleware and a limit", () => {
+  // Their declared types do not compile under exactOptionalPropertyTypes.
+  type Limit = (options: object) => AgentMiddleware;
+  const modelCalls = modelCallLimitMiddleware as unknown as Limit;
+  const toolCalls = toolCallLimitMiddleware as unknown as Limit;
+  const act = tool(() => "acted", { name: "act", description: "acts", schema: z.object({}) });
+  const model = () => recording(...[1, 2, 3].map((step) => [{ name: "act", args: {}, id: `c${step}` }]));
+
+  it.each([
+    ["model calls", modelCalls({ runLimit: 2 })],
+    ["tool calls", toolCalls({ runLimit: 1, exitBehavior: "end" })],
+    ["calls of one tool", toolCalls({ toolName: "act", runLimit: 1, exitBehavior: "end" })],
+  ])("has failed where the limit of its %s cuts it off with a note for an answer", async (_what, limit) => {
+    const setup = await bench();
+    const middleware = [showing(setup), limit];
+    const agent = setup.memory.track(createAgent({ model: model(), tools: [act], middleware }));
+    await agent.invoke(QUESTION, { runId: RUN_ID });
+    expect((await setup.memory.explain(RUN_ID))?.outcome).toMatchObject({ reward: 0, tier: "completed" });
+    expect(await credit(setup.memory)).toEqual({ restart: -1, scale: -1 });
+  });
+
+  it("has failed where an executor stops it", async () => {
+    const setup = await bench();
+    const look = tool(async (_, config) => (await setup.retriever.invoke("payment queue stuck", config)).length, {
+      name: "look",
+      description: "looks",
+      schema: z.object({}),
+    });
+    const agent = RunnableLambda.from(() => ({ tool: "look", toolInput: {}, log: "" })) as never;
+    const executor = AgentExecutor.fromAgentAndTools({ agent, tools: [look], maxIterations: 2 });
+    await setup.memory.track(executor).invoke({ input: "payment queue stuck" });
+    expect(await credit(setup.memory)).toEqual({ restart: -1, scale: -1 });
+  });
+
+  it("has succeeded within its limits", async () => {
+    const setup = await bench();
+    const middleware = [showing(setup), modelCalls({ runLimit: 4 })];
+    await setup.memory.track(createAgent({ model: model(), tools: [act], middleware })).invoke(QUESTION);
+    expect(await credit(setup.memory)).toEqual({ restart: 1, scale: 1 });
+  });
 });
