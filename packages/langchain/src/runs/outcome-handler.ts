@@ -163,10 +163,15 @@ export class OutcomeHandler extends BaseCallbackHandler {
     if (!run.parent) await this.#end(run.id, { output: undefined });
   }
 
-  /** Called by LangGraph before the first node of a run that continues an interrupted one. */
-  handleResume(event: { readonly runId?: string }): void {
+  /**
+   * Called by LangGraph before the first node of a run that continues an interrupted one, and of one that starts over from an earlier
+   * checkpoint. That one is no resume, and runs on a copy of the checkpoint that its caller named.
+   */
+  handleResume(event: { readonly runId?: string; readonly checkpointId?: string }): void {
     const run = this.#parts.runs.find(event?.runId);
-    if (run && isOnRootThread(run)) run.root.resumes = true;
+    if (!run || !isOnRootThread(run)) return;
+    const { checkpoint = event.checkpointId } = run;
+    if (checkpoint === event.checkpointId) run.root.resumes = true;
   }
 
   #isRunId(id: string): boolean {

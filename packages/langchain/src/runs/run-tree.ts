@@ -33,6 +33,8 @@ export interface RunNode {
   readonly kind: StartedRun["kind"];
   /** `thread_id` of its metadata, or its parent's. */
   readonly thread: string | undefined;
+  /** The checkpoint of LangGraph that its caller named, from its metadata. */
+  readonly checkpoint: unknown;
   readonly parts: Parts | undefined;
   failed: boolean;
   /** Undefined while it goes on. */
@@ -164,8 +166,9 @@ export function createRunTree({ ttl, maxRoots, clock, sessionOf }: RunTreeOption
         sweep(now);
       }
       const thread = threadOf(run) ?? parent?.thread;
-      const { id, kind, parts } = run;
-      const node: RunNode = { id, root, parent, kind, thread, parts, failed: false, end: undefined };
+      const { id, kind, parts, metadata } = run;
+      const checkpoint = metadata.checkpoint_id;
+      const node: RunNode = { id, root, parent, kind, thread, checkpoint, parts, failed: false, end: undefined };
       // A chain around a graph does not see the graph's thread; it is the root's thread all the same.
       root.thread ??= thread;
       root.touched = now;
