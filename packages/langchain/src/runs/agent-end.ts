@@ -12,17 +12,17 @@ interface Message {
 
 type Tools = Pick<RootRun, "toolErrors" | "lastToolFailed" | "doneCalls" | "ownCalls">;
 
-/** The answers that LangChain itself gives for an agent at a limit of its model calls, tool calls, steps or time. */
-const AT_LIMIT =
-  /^(Model call limits exceeded: |(Tool|'.*' tool) call limit reached: |Sorry, need more steps to process this request\.$|Agent stopped due to (max iterations|iteration limit or time limit)\.$)/;
+/** LangChain's own notes in place of an agent's answer: at a limit of model calls, tool calls, steps or time, and where the model failed. */
+const NO_ANSWER =
+  /^(Model call limits exceeded: |(Tool|'.*' tool) call limit reached: |Sorry, need more steps to process this request\.$|Agent stopped due to (max iterations|iteration limit or time limit)\.$|Model call failed after \d+ attempts? with )/;
 
 /**
- * The outcome of a run that ended and was not judged: success of tier `completed`, unless it was an agent that a limit cut off or that
- * ended after tools that failed. At a limit, and if all tools of its last step with tool calls failed, that is a failure of the same tier.
- * The result is unknown if only some failed, or if a call was rejected by a person.
+ * The outcome of a run that ended and was not judged: success of tier `completed`, unless it was an agent without an answer, or one that
+ * ended after tools that failed. Without an answer, and if all tools of its last step with tool calls failed, that is a failure of the same
+ * tier. The result is unknown if only some failed, or if a call was rejected by a person.
  */
 export function outcomeOfEnd(root: Tools, output: unknown): OutcomeInput | undefined {
-  if (AT_LIMIT.test(answerIn(output))) return { reward: 0, tier: "completed" };
+  if (NO_ANSWER.test(answerIn(output))) return { reward: 0, tier: "completed" };
   const turn = lastTurn(output);
   const results = lastResults(turn, output, root.ownCalls);
   // LangChain marks the results of failed tools since 1.5.14. Without marks, a result of a call that is not in doneCalls counts as failed,

@@ -5,6 +5,7 @@ import {
   createAgent,
   createMiddleware,
   modelCallLimitMiddleware,
+  modelRetryMiddleware,
   tool,
   toolCallLimitMiddleware,
 } from "langchain";
@@ -82,6 +83,7 @@ describe("an agent with the middleware and a limit", () => {
   // Their declared types do not compile under exactOptionalPropertyTypes.
   type Limit = (options: object) => AgentMiddleware;
   const modelCalls = modelCallLimitMiddleware as unknown as Limit;
+  const modelRetries = modelRetryMiddleware as unknown as Limit;
   const toolCalls = toolCallLimitMiddleware as unknown as Limit;
   const act = tool(() => "acted", { name: "act", description: "acts", schema: z.object({}) });
   const model = () => recording(...[1, 2, 3].map((step) => [{ name: "act", args: {}, id: `c${step}` }]));
@@ -110,6 +112,15 @@ describe("an agent with the middleware and a limit", () => {
     const executor = AgentExecutor.fromAgentAndTools({ agent, tools: [look], maxIterations: 2 });
     await setup.memory.track(executor).invoke({ input: "payment queue stuck" });
     expect(await credit(setup.memory)).toEqual({ restart: -1, scale: -1 });
+  });
+
+  it("has failed where its model did at each attempt", async () => {
+    const setup = await bench();
+    const down = recording();
+    down.alwaysThrow(new Error("down"));
+    const middleware = [showing(setup), modelRetries({ maxRetries: 1, initialDelayMs: 1 })];
+    await setup.memory.track(createAgent({ model: down, middleware })).invoke(QUESTION, { runId: RUN_ID });
+    expect((await setup.memory.explain(RUN_ID))?.outcome).toMatchObject({ reward: 0, tier: "completed" });
   });
 
   it("has succeeded within its limits", async () => {
