@@ -54,14 +54,7 @@ describe("a tracked LCEL chain", () => {
   });
 
   it.each([
-    [
-      "aborted",
-      (run: (config: object) => Promise<unknown>) => {
-        const controller = new AbortController();
-        setTimeout(() => controller.abort(), 20);
-        return run({ signal: controller.signal });
-      },
-    ],
+    ["aborted", (run: (config: object) => Promise<unknown>) => run({ signal: abortedWith(undefined, 20) })],
     ["timed out", (run: (config: object) => Promise<unknown>) => run({ timeout: 20 })],
     [
       "aborted with an error of the caller's own",
@@ -249,18 +242,19 @@ describe("a tracked LCEL chain", () => {
     expect(new Set(codes())).toEqual(new Set(["RANKING_FAILED"]));
   });
 
-  it("does not credit the failed attempts of a retry", async () => {
+  it.each(["inside", "around"])("does not credit the failed attempts of a retry %s track()", async (place) => {
     const { memory, showing } = await bench();
     const attempts = ["coffee", "restart"];
     const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
       const id = attempts.shift() as string;
       await showing(id).invoke(question, config);
       return id === "coffee" ? failing() : id;
-    }).withRetry({ stopAfterAttempt: 2 });
-    await memory.track(chain).invoke("payment", { runId: RUN_ID });
+    });
+    const retry = { stopAfterAttempt: 2 };
+    const run = place === "inside" ? memory.track(chain.withRetry(retry)) : memory.track(chain).withRetry(retry);
+    await run.invoke("payment", { runId: RUN_ID });
     expect(await credit(memory)).toEqual({ restart: 1 });
-    const exposures = (await memory.explain(RUN_ID))?.exposures;
-    expect(exposures?.map(({ credited }) => credited)).toEqual([false, true]);
+    expect((await memory.explain(RUN_ID))?.exposures.map(({ credited }) => credited)).toEqual([false, true]);
   });
 
   it("does not credit the branch that a fallback replaced", async () => {

@@ -80,7 +80,10 @@ function endingLeftStreams<Runnable>(tracked: Runnable, handler: OutcomeHandler,
       const config = given as { readonly callbacks?: Callbacks } | undefined;
       const isReplaced = derivation === "withConfig" && config && "callbacks" in config;
       const kept = isReplaced ? { ...config, callbacks: withHandler(config.callbacks, handler) } : given;
-      return endingLeftStreams(derive.call(tracked, kept), handler, runs);
+      const derived = derive.call(tracked, kept);
+      // The attempts of a retry are parts of one run.
+      if (derivation === "withRetry") return trackRuns(derived as Trackable, handler, runs);
+      return endingLeftStreams(derived, handler, runs);
     };
   }
   target.stream = async (input, options) => {
