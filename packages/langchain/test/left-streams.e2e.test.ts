@@ -22,7 +22,7 @@ it.each<[how: string, leave: (chunks: Chunks) => Promise<unknown>]>([
   ],
   ["cancel() before the first chunk", (chunks) => chunks.cancel()],
 ])(
-  "the stream of a tracked chain, also with another config, retries or listeners, that is left by %s ends its run without an outcome",
+  "the stream of a tracked chain, also with another config, retries, fallbacks or listeners, that is left by %s ends its run without an outcome",
   async (_, leave) => {
     const { memory, retriever, codes } = await bench();
     const tracked = memory.track(
@@ -34,6 +34,7 @@ it.each<[how: string, leave: (chunks: Chunks) => Promise<unknown>]>([
       tracked,
       tracked.withConfig({ tags: ["web"] }).withConfig({ runName: "answer" }),
       tracked.withRetry().withConfig({ tags: ["web"] }),
+      tracked.withFallbacks([tracked]),
       tracked.withConfig({ tags: ["web"] }).withListeners({ onStart() {} }),
     ];
     for (const chain of chains) {

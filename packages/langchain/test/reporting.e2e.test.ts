@@ -6,6 +6,7 @@ import { replay } from "@qavr/core/maintenance";
 import { describe, expect, it } from "vitest";
 import { type Bench, bench, credit, nothingOpen } from "./support/bench.js";
 import { ids } from "./support/corpus.js";
+import { failing } from "./support/graph.js";
 
 const RUN_ID = "99999999-9999-4999-8999-999999999999";
 const QUESTION = "payment queue stuck";
@@ -38,6 +39,17 @@ describe("report", () => {
     await memory.report(RUN_ID, { success: false });
     expect((await memory.explain(RUN_ID))?.outcome).toEqual({ reward: 1, tier: "verified", source: "nightly check" });
     expect((await replay(memory.engine)).identical).toBe(true);
+  });
+
+  it("knows the run of a tracked chain with fallbacks by its caller's id, as a whole", async () => {
+    const { memory, showing } = await bench();
+    const branch = (id: string, answer: () => string) => showing(id).pipe(answer);
+    const chain = memory.track(branch("coffee", failing)).withFallbacks([branch("restart", () => "answer")]);
+    await chain.invoke(QUESTION, { runId: RUN_ID });
+    expect(await credit(memory)).toEqual({ restart: 1 });
+    await memory.report(RUN_ID, { success: false });
+    expect((await memory.explain(RUN_ID))?.outcome).toMatchObject({ reward: 0, tier: "user" });
+    expect((await memory.status()).episodes.recorded).toBe(1);
   });
 
   it("takes votes by handle or by id", async () => {

@@ -55,12 +55,11 @@ interface StreamOptions {
   readonly signal?: AbortSignal;
 }
 
-/**
- * Methods whose result streams in the tracked run itself. Fallbacks and a pipe have a run of their own around it, and LangChain does not
- * tell the inner stream that the reader of the outer one has left.
- */
-const DERIVATIONS = ["withConfig", "withRetry", "withListeners"] as const;
+/** Methods whose result is tracked as well. That of a pipe is not: what comes after the tracked runnable is no part of it. */
+const DERIVATIONS = ["withConfig", "withRetry", "withListeners", "withFallbacks"] as const;
 type Derivation = (typeof DERIVATIONS)[number];
+/** Those with a run around the tracked one, whose attempts are its parts. */
+const AROUND: readonly Derivation[] = ["withRetry", "withFallbacks"];
 
 /**
  * Ends the run of a stream whose reader left it or aborted it: LangChain announces no end for its own chains. The result is unknown.
@@ -81,8 +80,7 @@ function endingLeftStreams<Runnable>(tracked: Runnable, handler: OutcomeHandler,
       const isReplaced = derivation === "withConfig" && config && "callbacks" in config;
       const kept = isReplaced ? { ...config, callbacks: withHandler(config.callbacks, handler) } : given;
       const derived = derive.call(tracked, kept);
-      // The attempts of a retry are parts of one run.
-      if (derivation === "withRetry") return trackRuns(derived as Trackable, handler, runs);
+      if (AROUND.includes(derivation)) return trackRuns(derived as Trackable, handler, runs);
       return endingLeftStreams(derived, handler, runs);
     };
   }
