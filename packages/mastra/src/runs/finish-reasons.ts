@@ -27,7 +27,7 @@ export type FinishOutcomes = Readonly<Partial<Record<FinishReason, Outcome | nul
 
 /**
  * The default outcome of each end. `stop` is nearly always a success, also for an apology, so it counts little; so does a run
- * that used up its steps (`tool-calls`; Mastra gives the same reason where `stopWhen` held) or its attempts (`incomplete`). Declined,
+ * that used up its steps (`tool-calls`; Mastra gives the same reason where `stopWhen` held or a hook stopped it) or its attempts (`incomplete`). Declined,
  * blocked, cut off and aborted runs are no evidence.
  */
 export const FINISH_OUTCOMES: Readonly<Record<FinishReason, OutcomeInput | null>> = {
