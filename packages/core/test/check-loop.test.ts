@@ -63,3 +63,16 @@ describe("a run without an outcome", () => {
     expect(await codesOf(engine)).toEqual(["OUTCOMES_MISSING"]);
   });
 });
+
+describe("a run with votes and no reward", () => {
+  it("has an outcome, and was judged", async () => {
+    const engine = createEngine({ store: memoryStore() });
+    const candidates = ["a", "b"].map((id, i) => ({ id, similarity: 1 - i / 2 }));
+    for (let run = 0; run < RUNS; run++) {
+      const { episode, items } = await engine.rank({ candidates, topK: 1 });
+      await engine.end(episode, run < 20 ? { reward: 1, tier: "completed" } : {});
+      await engine.report(episode, { [run % 2 ? "helpful" : "harmful"]: [items[0]?.id as string] });
+    }
+    expect(await codesOf(engine)).toEqual([]);
+  });
+});

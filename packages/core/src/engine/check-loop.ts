@@ -80,7 +80,8 @@ export function checkLoop({ events, ids, texts }: LoopSample): LoopFinding[] {
     void found.push({ code, finding, fix: FIXES[code] });
   const rewards = rewardsIn(events);
   const known = [...rewards.values()];
-  const unjudged = known.length >= UNJUDGED_RUNS && known.every(({ tier }) => tier === "completed");
+  const voted = votedRuns(events);
+  const unjudged = voted.size === 0 && known.length >= UNJUDGED_RUNS && known.every(({ tier }) => tier === "completed");
   if (unjudged) {
     say(
       "NOTHING_JUDGED",
@@ -98,9 +99,9 @@ export function checkLoop({ events, ids, texts }: LoopSample): LoopFinding[] {
   }
   if (over.length < LOOP_RUNS) return found;
 
-  const rewarded = over.filter((episode) => rewards.has(episode)).length;
-  if (rewarded < over.length * MOST) {
-    say("OUTCOMES_MISSING", `${over.length - rewarded} of the latest ${over.length} runs have no outcome.`);
+  const told = over.filter((episode) => rewards.has(episode) || voted.has(episode)).length;
+  if (told < over.length * MOST) {
+    say("OUTCOMES_MISSING", `${over.length - told} of the latest ${over.length} runs have no outcome.`);
   }
   if (texts < ids && texts <= ids * MOST) {
     say("IDS_CHANGE", `${ids} ids were shown for ${texts} different texts, so evidence does not add up.`);
@@ -134,6 +135,15 @@ function loadedCollections(events: readonly HistoryEvent[]): ReadonlySet<string>
 
 function exposuresIn(events: readonly HistoryEvent[]): ExposureView[] {
   return events.flatMap((event) => (event.type === "exposure" ? event.exposures : []));
+}
+
+/** Runs with votes on memories. These teach as rewards do; runs of procedures have nothing else. */
+function votedRuns(events: readonly HistoryEvent[]): ReadonlySet<string> {
+  return new Set(
+    events.flatMap((event) =>
+      event.type === "outcome" && event.helpful.length + event.harmful.length > 0 ? [event.episode] : [],
+    ),
+  );
 }
 
 /** The reward of the best tier of each episode. */
