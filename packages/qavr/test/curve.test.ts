@@ -1,4 +1,5 @@
 import type { LiftReport } from "@qavr/core";
+import { revoke } from "@qavr/core/maintenance";
 import { sqliteStore } from "@qavr/sqlite";
 import { expect, it } from "vitest";
 import type { StatusReport } from "../src/reports/status.js";
@@ -27,4 +28,19 @@ it.each([
   expect(stdout).toContain(`100 % → 100 % over ${episodes.learned + episodes.holdout} judged runs`);
   const { curve } = (await dataOf("status", "-s", path)) as StatusReport;
   expect(curve.points.reduce((sum, { runs }) => sum + runs, 0)).toBe(learnedOf(episodes));
+});
+
+it("the share of runs with an outcome counts those that have votes and no reward, without revoked ones", async () => {
+  const path = newPath();
+  const engine = appEngine(sqliteStore(path));
+  for (let run = 0; run < 8; run++) {
+    const { episode } = await engine.rank({ candidates: [{ id: "a", similarity: 1 }], topK: 1 });
+    await engine.end(episode);
+    if (run < 4) await engine.report(episode, { helpful: ["a"], source: run < 2 ? "ann" : "bob" });
+  }
+  const shareOf = async (): Promise<unknown> => ((await dataOf("status", "-s", path)) as StatusReport).runs.coverage;
+  expect(await shareOf()).toBe(0.5);
+  await revoke(engine, { namespace: "default", source: "bob" });
+  await engine.close();
+  expect(await shareOf()).toBe(0.25);
 });

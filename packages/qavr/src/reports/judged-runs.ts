@@ -38,8 +38,8 @@ export interface RunSample {
   readonly judged: readonly JudgedRun[];
   /** Runs that are over. */
   readonly runs: number;
-  /** Those with a reward, whatever its tier. */
-  readonly rewarded: number;
+  /** Those with a reward, whatever its tier, or with votes on memories. */
+  readonly told: number;
   /** The busiest first. */
   readonly reporters: readonly Reporter[];
   /** Oldest first: another learner, imports, revocations. */
@@ -121,12 +121,14 @@ function withoutCandidates(event: HistoryEvent): HistoryEvent {
   return { ...event, exposures: event.exposures.map((exposure) => ({ ...exposure, items: [], notShown: [] })) };
 }
 
-/** The outcomes with a reward in some events, without those that were revoked. Events are in order. */
-export function outcomesIn(events: readonly HistoryEvent[]): readonly (Judgement & Pick<Reporter, "source">)[] {
+type OutcomeEvent = Extract<HistoryEvent, { readonly type: "outcome" }>;
+
+/** The outcomes in some events without those that were revoked. Events are in order. */
+function standingIn(events: readonly HistoryEvent[]): readonly OutcomeEvent[] {
   const revocations = events.flatMap((event) => (event.type === "revoke" ? [event] : []));
   return events.flatMap((event) => {
-    if (event.type !== "outcome" || event.reward === null) return [];
-    const { seq, at, episode, reward, tier, source } = event;
+    if (event.type !== "outcome") return [];
+    const { seq, at, source } = event;
     const revoked = revocations.some(
       (revocation) =>
         revocation.seq > seq &&
@@ -136,8 +138,15 @@ export function outcomesIn(events: readonly HistoryEvent[]): readonly (Judgement
         seq >= revocation.fromSeq &&
         seq <= revocation.toSeq,
     );
-    return revoked ? [] : [{ episode, at, reward, tier, source }];
+    return revoked ? [] : [event];
   });
+}
+
+/** The outcomes with a reward in some events, without those that were revoked. Events are in order. */
+export function outcomesIn(events: readonly HistoryEvent[]): readonly (Judgement & Pick<Reporter, "source">)[] {
+  return standingIn(events).flatMap(({ at, episode, reward, tier, source }) =>
+    reward === null ? [] : [{ episode, at, reward, tier, source }],
+  );
 }
 
 /** The counting reward of each run in some events, in the order of the runs' first outcomes. Events are in order. */
@@ -152,7 +161,7 @@ export function rewardsIn(events: readonly HistoryEvent[]): ReadonlyMap<string, 
 }
 
 /** The runs in some events of one ledger. Events are in order. */
-export function runsIn(events: readonly HistoryEvent[]): Pick<RunSample, "judged" | "runs" | "rewarded"> {
+export function runsIn(events: readonly HistoryEvent[]): Pick<RunSample, "judged" | "runs" | "told"> {
   const over = new Set<string>();
   const draws = new Map<string, Pick<JudgedRun, "heldOut" | "memoryOff">>();
   for (const event of events) {
@@ -168,10 +177,12 @@ export function runsIn(events: readonly HistoryEvent[]): Pick<RunSample, "judged
     ...run,
     ...(draws.get(run.episode) ?? { heldOut: false, memoryOff: false }),
   }));
+  const voted = standingIn(events).filter(({ helpful, harmful }) => helpful.length + harmful.length > 0);
+  const told = new Set([...all, ...voted].map(({ episode }) => episode));
   const judgements = all.filter(({ tier }) => JUDGEMENTS.has(tier));
   return {
     judged: judgements.length > 0 ? judgements : all,
     runs: over.size,
-    rewarded: all.filter(({ episode }) => over.has(episode)).length,
+    told: [...over].filter((episode) => told.has(episode)).length,
   };
 }

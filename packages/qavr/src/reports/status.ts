@@ -24,7 +24,7 @@ export interface StatusReport {
     readonly abandoned: number;
     /** Runs whose outcome has taught something. */
     readonly taught: number;
-    /** Share in [0, 1] of the runs that have a reward; of a long ledger estimated from below. Absent without runs. */
+    /** Share in [0, 1] of the runs that have a reward or votes; of a long ledger estimated from below. Absent without runs. */
     readonly coverage?: number;
   };
   readonly outcomes: NamespaceStatus["outcomes"];
@@ -54,7 +54,7 @@ const EXTREMES = 5;
 export async function statusReport(ledger: Ledger, progress?: Progress): Promise<StatusReport> {
   const { engine, place, namespace, namespaces } = ledger;
   const status = await engine.status({ namespace });
-  const { judged, runs, rewarded, reporters, events, sampled } = await readRuns(ledger, progress);
+  const { judged, runs, told, reporters, events, sampled } = await readRuns(ledger, progress);
   const { learner, episodes, taught, outcomes, lift, memoryLift, contexts, collections, sources } = status;
   const ends = (pick: "best" | "worst", sign: 1 | -1): Extreme[] =>
     collections
@@ -75,7 +75,7 @@ export async function statusReport(ledger: Ledger, progress?: Progress): Promise
       suspended: episodes.suspended,
       abandoned: episodes.abandoned,
       taught,
-      ...(runs > 0 ? { coverage: Math.min(1, Math.max(rewarded / runs, late)) } : {}),
+      ...(runs > 0 ? { coverage: Math.min(1, Math.max(told / runs, late)) } : {}),
     },
     outcomes,
     ...(lift ? { lift } : {}),
