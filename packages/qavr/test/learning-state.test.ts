@@ -1,6 +1,7 @@
 import { oar, qValue } from "@qavr/core";
+import { sqliteStore } from "@qavr/sqlite";
 import { expect, it } from "vitest";
-import { ledgerFile } from "./support/ledgers.js";
+import { appEngine, ledgerFile, newPath } from "./support/ledgers.js";
 import { qavr } from "./support/run.js";
 
 it.each([
@@ -9,4 +10,18 @@ it.each([
 ])("qavr status says when $id draws runs in the host's order", async (learner, when) => {
   const { stdout } = await qavr("status", "-s", await ledgerFile({ runs: 20 }, { learner }));
   expect(stdout).toContain(`Lift is not measured yet: ${when}`);
+});
+
+it("qavr status does not say of a cold namespace that rankings stay near the host's order, which one failure changes", async () => {
+  const path = newPath();
+  const engine = appEngine(sqliteStore(path));
+  const candidates = ["a", "b"].map((id, i) => ({ id, similarity: 1 - i / 50 }));
+  for (let run = 0; run < 3; run++) {
+    const { episode } = await engine.rank({ candidates, topK: 1, vector: [1, 0] });
+    await engine.end(episode, { reward: run > 0, tier: "verified" });
+  }
+  expect((await engine.rank({ candidates, topK: 1, vector: [1, 0] })).items[0]?.id).toBe("b");
+  await engine.close();
+  const { stdout } = await qavr("status", "-s", path);
+  expect(stdout).toMatch(/^Cold: 3 runs have taught so far\. Expect hardly a gain yet\. Lift/);
 });

@@ -4,7 +4,7 @@ import { count, plural, points } from "../terminal/text.js";
 /**
  * - `empty`: no run is recorded
  * - `unjudged`: runs are recorded, and no outcome has taught anything
- * - `cold`: too few have taught for rankings to change much
+ * - `cold`: too few have taught for much of a gain
  * - `learning`: rankings use what was learned
  * - `harming`: the interval of the measured lift lies below 0
  */
@@ -37,7 +37,7 @@ export function stateOf(status: NamespaceStatus): LearningState {
   // The others, which are not counted apart, may be the warm ones.
   const cold = contexts.length > 0 && !otherContexts ? warm === 0 : taught < WARM_RUNS;
   if (cold && !harming) {
-    const sentence = `Cold: ${have} so far${several}. Rankings stay near the host's order. ${lifts}`;
+    const sentence = `Cold: ${have} so far${several}. Expect hardly a gain yet. ${lifts}`;
     return { level: "cold", sentence };
   }
   const sentence = `${harming ? "Learning harms" : "Learning"}: ${have}${several}. ${lifts}`;
