@@ -5,7 +5,10 @@ import { appEngine, ledgerFile, newPath } from "./support/ledgers.js";
 import { qavr } from "./support/run.js";
 
 it.each([
-  [oar(), "runs in the host's order are drawn after 300 outcomes, or with the option holdout."],
+  [
+    oar(),
+    "runs in the host's order are drawn after 300 outcomes of a collection, where searches find judged memories again, or with the option holdout.",
+  ],
   [qValue(), "runs in the host's order are drawn with the option holdout."],
 ])("qavr status says when $id draws runs in the host's order", async (learner, when) => {
   const { stdout } = await qavr("status", "-s", await ledgerFile({ runs: 20 }, { learner }));
@@ -24,4 +27,18 @@ it("qavr status does not say of a cold namespace that rankings stay near the hos
   await engine.close();
   const { stdout } = await qavr("status", "-s", path);
   expect(stdout).toMatch(/^Cold: 3 runs have taught so far\. Expect hardly a gain yet\. Lift/);
+});
+
+it("qavr status names what the draw waits for where many runs never found a memory again", async () => {
+  const path = newPath();
+  const engine = appEngine(sqliteStore(path));
+  for (let run = 0; run < 310; run++) {
+    const candidates = ["a", "b"].map((name, i) => ({ id: `${name}${run}`, similarity: 1 - i / 50 }));
+    const { episode } = await engine.rank({ candidates, topK: 1, vector: [1, 0] });
+    await engine.end(episode, { reward: run % 2, tier: "verified" });
+  }
+  await engine.close();
+  const { stdout } = await qavr("status", "-s", path);
+  expect(stdout).toContain("310 runs have taught. Lift is not measured yet");
+  expect(stdout).toContain("where searches find judged memories again");
 });

@@ -54,7 +54,9 @@ function idleSentence({ collections }: NamespaceStatus): string {
 function liftSentence({ learner, lift }: NamespaceStatus): string {
   if (!lift) {
     // Of the published learners, the default one alone draws them by itself.
-    const when = learner.startsWith("oar@") ? "after 300 outcomes, or " : "";
+    const when = learner.startsWith("oar@")
+      ? "after 300 outcomes of a collection, where searches find judged memories again, or "
+      : "";
     return `Lift is not measured yet: runs in the host's order are drawn ${when}with the option holdout.`;
   }
   const { learned, holdout, needed } = lift.episodes;
