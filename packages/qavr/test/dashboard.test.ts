@@ -100,6 +100,15 @@ if (browser) {
       await page.close();
     });
 
+    it("does not say that no memory has evidence where the only one is among the best", async () => {
+      const { page } = await watchedPage(browser);
+      await page.goto((await serve(await ledgerFile({ runs: 1, memories: 1 }))).url);
+      await page.getByText("1 verified").waitFor();
+      await page.getByText("No other has evidence yet.").waitFor();
+      expect(await page.getByText("None has evidence yet.").count()).toBe(0);
+      await page.close();
+    });
+
     it("says on its first page which contexts are still cold", async () => {
       const path = newPath();
       const engine = appEngine(sqliteStore(path));

@@ -95,8 +95,15 @@ function Screen(report: StatusReport): JSX.Element {
         )}
       </section>
       <div class="columns">
-        <Extremes title="Best memories" order="best" memories={best} far={far} several={several} />
-        <Extremes title="Worst memories" order="worst" memories={worst} far={far} several={several} />
+        <Extremes title="Best memories" order="best" memories={best} none={NONE} far={far} several={several} />
+        <Extremes
+          title="Worst memories"
+          order="worst"
+          memories={worst}
+          none={best.length > 0 ? "No other has evidence yet." : NONE}
+          far={far}
+          several={several}
+        />
       </div>
       {contexts.length > 1 ? (
         <section class="card">
@@ -192,16 +199,21 @@ function ofLate(curve: StatusReport["curve"]["points"]): string {
   return interval ? `${from}${percent(interval.low)} … ${percent(interval.high)}` : `${from}${last.runs} runs`;
 }
 
+const NONE = "None has evidence yet.";
+
 function Extremes({
   title,
   order,
   memories,
+  none,
   far,
   several,
 }: {
   readonly title: string;
   readonly order: string;
   readonly memories: StatusReport["best"];
+  /** Text in place of an empty list. */
+  readonly none: string;
   /** Greatest distance from 0, which both lists share. */
   readonly far: number;
   /** True where memories need the names of their collections. */
@@ -211,7 +223,7 @@ function Extremes({
     <section class="card">
       <h2>{title}</h2>
       {memories.length === 0 ? (
-        <p class="dim">None has evidence yet.</p>
+        <p class="dim">{none}</p>
       ) : (
         <ol class="extremes">
           {memories.map((memory) => (
