@@ -32,9 +32,12 @@ function useWidth(): [{ current: HTMLDivElement | null }, number] {
 /** Success over the runs, with its interval as a band, the held-out runs as a dashed line, and events as vertical lines. */
 export function Curve({
   points,
+  judged,
   events,
 }: {
   readonly points: readonly CurvePoint[];
+  /** False where the runs merely ended, or threw. */
+  readonly judged: boolean;
   readonly events: readonly LedgerEvent[];
 }): JSX.Element {
   const [place, width] = useWidth();
@@ -66,7 +69,7 @@ export function Curve({
         height={HEIGHT}
         viewBox={`0 0 ${width} ${HEIGHT}`}
         role="img"
-        aria-label={`Success from ${percent(first?.success ?? 0)} to ${percent(last?.success ?? 0)} over ${runs} judged runs`}
+        aria-label={`Success from ${percent(first?.success ?? 0)} to ${percent(last?.success ?? 0)} over ${runs} ${judged ? "judged runs" : "runs that ended"}`}
       >
         {shares.map((share) => (
           <g key={share}>

@@ -57,7 +57,7 @@ function Screen(report: StatusReport): JSX.Element {
           <p class="dim">The ledger has no judged run.</p>
         ) : (
           <>
-            <Curve points={curve.points} events={curve.events} />
+            <Curve {...curve} />
             <p class="dim">
               {curve.points.some(({ interval }) => interval) ? "" : "Points of fewer than 30 runs have no interval. "}
               {curve.sampled ? "The ledger is long: 40 windows of it were read. " : ""}
