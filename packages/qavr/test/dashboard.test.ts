@@ -100,12 +100,17 @@ if (browser) {
       await page.close();
     });
 
-    it("does not say that no memory has evidence where the only one is among the best", async () => {
+    it("says of one run and its one memory what is so, in the singular", async () => {
       const { page } = await watchedPage(browser);
       await page.goto((await serve(await ledgerFile({ runs: 1, memories: 1 }))).url);
       await page.getByText("1 verified").waitFor();
       await page.getByText("No other has evidence yet.").waitFor();
       expect(await page.getByText("None has evidence yet.").count()).toBe(0);
+      expect(await page.getByText("1 run", { exact: true }).count()).toBe(2);
+      await page.getByRole("img", { name: "over 1 judged run", exact: false }).waitFor();
+      await page.getByRole("link", { name: "Memories" }).first().click();
+      await page.getByText("shown 1 time", { exact: true }).waitFor();
+      expect(await page.getByText(/\b1 (runs|times|memories)/).count()).toBe(0);
       await page.close();
     });
 

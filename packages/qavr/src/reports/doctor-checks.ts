@@ -175,8 +175,8 @@ function clock({ events, now }: Facts): Finding | undefined {
   const ahead = events.filter(({ at }) => at > now + CLOCK_TOLERANCE).length;
   if (back === 0 && ahead === 0) return undefined;
   const said = [
-    ...(back > 0 ? [`went back ${back} times`] : []),
-    ...(ahead > 0 ? [`wrote ${ahead} entries that lie in the future`] : []),
+    ...(back > 0 ? [`went back ${plural(back, "time")}`] : []),
+    ...(ahead > 0 ? [`wrote ${plural(ahead, "entry that lies", "entries that lie")} in the future`] : []),
   ];
   return {
     id: "clock",

@@ -4,7 +4,7 @@ import type { CurvePoint } from "../../reports/curve.js";
 import type { LedgerEvent } from "../../reports/judged-runs.js";
 import type { MemoryRow } from "../../reports/memories.js";
 import type { HistoryPoint } from "../../reports/why.js";
-import { count, percent, signed, time } from "../../terminal/text.js";
+import { count, percent, plural, signed, time } from "../../terminal/text.js";
 
 const HEIGHT = 260;
 const LEFT = 46;
@@ -69,7 +69,7 @@ export function Curve({
         height={HEIGHT}
         viewBox={`0 0 ${width} ${HEIGHT}`}
         role="img"
-        aria-label={`Success from ${percent(first?.success ?? 0)} to ${percent(last?.success ?? 0)} over ${runs} ${judged ? "judged runs" : "runs that ended"}`}
+        aria-label={`Success from ${percent(first?.success ?? 0)} to ${percent(last?.success ?? 0)} over ${judged ? plural(runs, "judged run") : plural(runs, "run that ended", "runs that ended")}`}
       >
         {shares.map((share) => (
           <g key={share}>
@@ -87,7 +87,7 @@ export function Curve({
               y={HEIGHT - 6}
               text-anchor={i === 0 ? "start" : i === points.length - 1 ? "end" : "middle"}
             >
-              {count(ends[i] as number)} runs
+              {plural(ends[i] as number, "run")}
             </text>
           ) : null,
         )}
@@ -111,7 +111,7 @@ export function Curve({
         <polyline class="line" points={line(points.map(({ success }) => success))} />
         {points.map((point, i) => (
           <circle key={point.from} class="dot" cx={x(i)} cy={y(point.success)} r={3.5}>
-            <title>{`${time(point.from)} … ${time(point.to)}: ${percent(point.success)} of ${point.runs} runs`}</title>
+            <title>{`${time(point.from)} … ${time(point.to)}: ${percent(point.success)} of ${plural(point.runs, "run")}`}</title>
           </circle>
         ))}
       </svg>
@@ -195,7 +195,7 @@ export function History({ points }: { readonly points: readonly HistoryPoint[] }
         height={HISTORY_HEIGHT}
         viewBox={`0 0 ${width} ${HISTORY_HEIGHT}`}
         role="img"
-        aria-label={`Success ${percent(last.success.share)} after ${last.runs} runs, between ${percent(last.success.low)} and ${percent(last.success.high)}`}
+        aria-label={`Success ${percent(last.success.share)} after ${plural(last.runs, "run")}, between ${percent(last.success.low)} and ${percent(last.success.high)}`}
       >
         {[0, 0.5, 1].map((share) => (
           <g key={share}>
@@ -310,7 +310,7 @@ export function Exposures({ rows }: { readonly rows: readonly MemoryRow[] }): JS
         height={HEIGHT}
         viewBox={`0 0 ${width} ${HEIGHT}`}
         role="img"
-        aria-label={`Utility of ${rows.length} memories against how often they were shown`}
+        aria-label={`Utility of ${plural(rows.length, "memory", "memories")} against the number of times shown`}
       >
         {[far, 0, -far].map((utility) => (
           <g key={utility}>
@@ -330,11 +330,11 @@ export function Exposures({ rows }: { readonly rows: readonly MemoryRow[] }): JS
           shown seldom
         </text>
         <text x={width - RIGHT} y={HEIGHT - 6} text-anchor="end">
-          {`shown ${count(most)} times`}
+          {`shown ${plural(most, "time")}`}
         </text>
         {rows.map((row) => {
           const title = (
-            <title>{`${row.label ?? row.id}: utility ${row.utility.toFixed(2)}, shown ${row.shown} times`}</title>
+            <title>{`${row.label ?? row.id}: utility ${row.utility.toFixed(2)}, shown ${plural(row.shown, "time")}`}</title>
           );
           return row.utility >= 0 ? (
             <circle key={row.id} class="mark good" cx={x(row.shown)} cy={y(row.utility)} r={4.5}>

@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { useContext } from "preact/hooks";
 import { areSeveral } from "../../reports/collections.js";
 import type { MemoriesReport, MemoryRow } from "../../reports/memories.js";
-import { count, percent, signed } from "../../terminal/text.js";
+import { count, percent, plural, signed } from "../../terminal/text.js";
 import { Exposures, IntervalDot } from "./charts.js";
 import type { Loaded } from "./client.js";
 import { type Column, DataTable, Empty, Link, MemoryLink, Navigating, Report } from "./parts.js";
@@ -102,7 +102,7 @@ function Screen({ report, words }: { readonly report: MemoriesReport; readonly w
       ) : null}
       <section class="card">
         <h2>
-          {count(listed.length)} of {count(of)} memories
+          {count(listed.length)} of {plural(of, "memory", "memories")}
         </h2>
         {listed.length === 0 ? (
           <p class="dim">

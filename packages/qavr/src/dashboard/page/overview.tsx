@@ -2,7 +2,7 @@ import type { JSX } from "preact";
 import { areSeveral } from "../../reports/collections.js";
 import type { CurvePoint } from "../../reports/curve.js";
 import type { StatusReport } from "../../reports/status.js";
-import { count, percent, points, signed, time } from "../../terminal/text.js";
+import { count, percent, plural, points, signed, time } from "../../terminal/text.js";
 import { Curve, SignedBar } from "./charts.js";
 import type { Loaded } from "./client.js";
 import { DataTable, Empty, Link, MemoryLink, Report } from "./parts.js";
@@ -196,7 +196,9 @@ function ofLate(curve: StatusReport["curve"]["points"]): string {
   const [first, last] = [curve[0], curve.at(-1)] as [CurvePoint, CurvePoint];
   const from = curve.length > 1 ? `from ${percent(first.success)}; ` : "";
   const interval = last.interval;
-  return interval ? `${from}${percent(interval.low)} … ${percent(interval.high)}` : `${from}${last.runs} runs`;
+  return interval
+    ? `${from}${percent(interval.low)} … ${percent(interval.high)}`
+    : `${from}${plural(last.runs, "run")}`;
 }
 
 const NONE = "None has evidence yet.";

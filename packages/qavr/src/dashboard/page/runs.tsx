@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { areSeveral } from "../../reports/collections.js";
 import type { RunsReport } from "../../reports/runs.js";
 import type { WhyReport } from "../../reports/why.js";
-import { decimal, orderOf, signed, time } from "../../terminal/text.js";
+import { decimal, orderOf, plural, signed, time } from "../../terminal/text.js";
 import { Waterfall, WaterfallKey } from "./charts.js";
 import type { Loaded } from "./client.js";
 import { type Column, DataTable, Empty, Link, MemoryLink, Outcome, Report, RUN_COLUMNS } from "./parts.js";
@@ -154,7 +154,7 @@ function Exposure({ exposure, several }: { readonly exposure: ExposureView; read
         <p class="dim">Nothing else was found.</p>
       ) : (
         <details open={notShown.length <= 10}>
-          <summary>{notShown.length} candidates not shown</summary>
+          <summary>{plural(notShown.length, "candidate")} not shown</summary>
           <DataTable
             name="not shown"
             rows={notShown}
