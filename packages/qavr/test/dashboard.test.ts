@@ -224,6 +224,22 @@ if (browser) {
       await page.getByText(CONTENT.overview).waitFor();
     });
 
+    it("goes from one namespace to the next with the arrow keys alone", async () => {
+      const path = newPath();
+      const engine = appEngine(sqliteStore(path));
+      for (const [i, namespace] of ["a", "b", "c"].entries()) await runApp(engine, { runs: i + 1, namespace });
+      await engine.close();
+      const { page } = await watchedPage(browser);
+      await page.goto(`${(await serve(path)).url.replace("#", "?namespace=a#")}`);
+      await page.getByText("1 run has taught").waitFor();
+      await page.getByLabel("namespace").focus();
+      for (const runs of [2, 3]) {
+        await page.keyboard.press("ArrowDown");
+        await page.getByText(`${runs} runs have taught`).waitFor();
+      }
+      await page.close();
+    });
+
     it("saves a plot's numbers as CSV", async () => {
       const { page } = view;
       await page.goto(addressOf("memories"));

@@ -1,5 +1,5 @@
 import { type JSX, render } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { DoctorReport, StorageReport } from "../../reports/doctor.js";
 import type { MemoriesReport } from "../../reports/memories.js";
 import type { RunsReport } from "../../reports/runs.js";
@@ -34,6 +34,9 @@ function App(): JSX.Element {
   };
   const live = useLive(place);
   const status = useReport<StatusReport>("status", place, [], live.version);
+  // The list of namespaces stays while another one loads, and keeps the keyboard's focus.
+  const known = useRef<StatusReport | undefined>(undefined);
+  known.current = status.data ?? known.current;
   const current = PARENTS[place.page] ?? place.page;
   useEffect(() => {
     document.title = `${PAGES[current as keyof typeof PAGES] ?? "Not found"} · qavr`;
@@ -53,7 +56,7 @@ function App(): JSX.Element {
               </Link>
             ))}
           </nav>
-          {status.data ? <Namespaces report={status.data} go={go} place={place} /> : null}
+          {known.current ? <Namespaces report={known.current} go={go} place={place} /> : null}
         </div>
       </header>
       {live.problem && status.data ? <Stale problem={live.problem} at={live.at} /> : null}
@@ -138,7 +141,7 @@ function Namespaces({
     <label class="namespace">
       <span class="dim">namespace</span>
       <select
-        value={report.namespace}
+        value={place.namespace ?? report.namespace}
         onChange={({ currentTarget }) =>
           go({ page: PARENTS[place.page] ?? place.page, namespace: currentTarget.value })
         }
