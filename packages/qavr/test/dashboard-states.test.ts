@@ -84,7 +84,7 @@ if (browser) {
     view = await watchedPage(browser, { viewport: WIDE });
     await view.page.clock.install();
     await view.page.addInitScript({ content: AXE });
-    // The tab keeps the token of each dashboard.
+    // The browser keeps the token of each dashboard.
     for (const url of Object.values(urls)) {
       await view.page.goto(url);
       await view.page.locator("main .card").first().waitFor();

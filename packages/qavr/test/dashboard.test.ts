@@ -240,6 +240,20 @@ if (browser) {
       await page.close();
     });
 
+    it("opens a link in a tab of its own, as browsers do", async () => {
+      const { page } = view;
+      await page.goto(addressOf("runs"));
+      const [tab] = await Promise.all([
+        page.context().waitForEvent("page"),
+        page
+          .locator("td a")
+          .first()
+          .click({ modifiers: ["ControlOrMeta"] }),
+      ]);
+      await tab.getByText(CONTENT.run).first().waitFor();
+      await tab.close();
+    });
+
     it("saves a plot's numbers as CSV", async () => {
       const { page } = view;
       await page.goto(addressOf("memories"));

@@ -25,11 +25,11 @@ export interface Loaded<Data> {
   readonly slow: boolean;
 }
 
-/** Moves the token from the address into this tab's storage: the address may be copied. */
+/** Moves the token from the address, which may be copied, into the storage that all tabs of the dashboard share. */
 export function takeToken(): void {
   const token = /^#t=([\w-]+)$/.exec(location.hash)?.[1];
   if (token === undefined) return;
-  sessionStorage.setItem(TOKEN, token);
+  localStorage.setItem(TOKEN, token);
   history.replaceState(null, "", location.pathname + location.search);
 }
 
@@ -37,7 +37,7 @@ async function ask<Data>(question: string, params: URLSearchParams, signal?: Abo
   let response: Response;
   try {
     response = await fetch(`api/${question}?${params}`, {
-      headers: { authorization: `Bearer ${sessionStorage.getItem(TOKEN) ?? ""}` },
+      headers: { authorization: `Bearer ${localStorage.getItem(TOKEN) ?? ""}` },
       ...(signal ? { signal } : {}),
     });
   } catch (error) {
