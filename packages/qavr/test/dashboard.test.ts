@@ -254,6 +254,23 @@ if (browser) {
       await tab.close();
     });
 
+    it("says that words are looked for in one page of many memories, and keeps them on the next page", async () => {
+      const path = newPath();
+      const engine = appEngine(sqliteStore(path));
+      for (let run = 0; run < 13; run++) {
+        const candidates = Array.from({ length: 10 }, (_, i) => ({ id: `note ${run % 2} ${run}-${i}`, similarity: 1 }));
+        const { episode } = await engine.rank({ candidates, topK: 10 });
+        await engine.end(episode, { reward: true, tier: "verified" });
+      }
+      await engine.close();
+      const { page } = await watchedPage(browser);
+      await page.goto(`${(await serve(path)).url.replace("#", "?page=memories&words=note+1#")}`);
+      await page.getByText(/^\d+ of 100 memories on this page$/).waitFor();
+      await page.getByText("Next page").click();
+      await page.getByText(/^\d+ of 30 memories on this page$/).waitFor();
+      await page.close();
+    });
+
     it("saves a plot's numbers as CSV", async () => {
       const { page } = view;
       await page.goto(addressOf("memories"));

@@ -102,7 +102,10 @@ function Screen({ report, words }: { readonly report: MemoriesReport; readonly w
       ) : null}
       <section class="card">
         <h2>
-          {count(listed.length)} of {plural(of, "memory", "memories")}
+          {count(listed.length)} of{" "}
+          {part && words !== ""
+            ? `${plural(rows.length, "memory", "memories")} on this page`
+            : plural(of, "memory", "memories")}
         </h2>
         {listed.length === 0 ? (
           <p class="dim">
@@ -119,7 +122,7 @@ function Screen({ report, words }: { readonly report: MemoriesReport; readonly w
         ) : null}
         {next === undefined ? null : (
           <p>
-            <Link to={{ page: "memories", ...(place.order ? { order: place.order } : {}), after: next }}>
+            <Link to={{ page: "memories", ...(place.order ? { order: place.order } : {}), words, after: next }}>
               Next page
             </Link>
           </p>
