@@ -105,6 +105,19 @@ describe("qavr runs", () => {
     expect(stdout).toBe("No run lies before place 1 of the ledger.\n");
   });
 
+  it("ends its lines with labels, whose width in a terminal is not known", async () => {
+    const path = newPath();
+    const engine = appEngine(sqliteStore(path));
+    for (const label of ["日本語のメモ：権限を直す", "שלום עולם", "plain"]) {
+      const { episode } = await engine.rank({ candidates: [{ id: label, label, similarity: 1 }], topK: 1 });
+      await engine.end(episode, { reward: true });
+    }
+    await engine.close();
+    const [head = "", ...rows] = (await qavr("runs", "-s", path)).stdout.trimEnd().split("\n");
+    expect(head).toMatch(/ run +first memory$/);
+    expect(rows[2]).toMatch(/ run-1 +日本語のメモ：権限を直す$/);
+  });
+
   it("ends with the command for older ones, which a shell can run", async () => {
     const path = newPath("my ledger.db");
     const engine = appEngine(sqliteStore(path));

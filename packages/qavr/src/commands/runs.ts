@@ -31,15 +31,15 @@ function placeOptions({ store, namespace }: LedgerOptions, { place }: Ledger): s
 
 function textOf(runs: readonly RunRow[]): string {
   return table(
-    ["time (UTC)", "outcome", "by", "order", "shown", "first memory", "run"],
+    ["time (UTC)", "outcome", "by", "order", "shown", "run", "first memory"],
     runs.map((row) => [
       time(row.at),
       outcomeOf(row),
       shown(row.outcome?.source ?? "", 16),
       row.heldOut ? "held out" : row.order,
       row.shown,
-      row.first ? nameOf(row.first, 40) : "",
       shown(row.episode, 40),
+      row.first ? nameOf(row.first, 40) : "",
     ]),
   );
 }
