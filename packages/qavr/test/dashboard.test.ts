@@ -271,6 +271,19 @@ if (browser) {
       await page.close();
     });
 
+    it.each(["memories", "runs", "run"])("prints every column of the page %s in dark ink", async (name) => {
+      const { page } = await watchedPage(browser, { viewport: { width: 718, height: 1_000 } });
+      await page.emulateMedia({ media: "print", colorScheme: "dark" });
+      await page.goto(`${url.replace("#", `${new URL(addressOf(name)).search}#`)}`);
+      await page.locator("table").first().waitFor();
+      for (const table of await page.locator(".scroll").all()) {
+        expect(await table.evaluate(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)).toBe(0);
+      }
+      // Light ink of a dark screen is faint on paper.
+      await expect(page.evaluate(() => getComputedStyle(document.body).color)).resolves.toBe("rgb(20, 23, 28)");
+      await page.close();
+    });
+
     it("saves a plot's numbers as CSV", async () => {
       const { page } = view;
       await page.goto(addressOf("memories"));
