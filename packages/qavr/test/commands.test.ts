@@ -265,7 +265,7 @@ describe("qavr status --json", () => {
     await revoke(after, { namespace: "default", source: "checker", toSeq: 10 });
     await after.close();
     const { curve, reporters } = (await dataOf("status", "-s", path)) as StatusReport;
-    expect(reporters).toMatchObject([{ source: "checker", tier: "verified", outcomes: 40 }]);
+    expect(reporters).toMatchObject([{ source: "checker", tier: "verified", outcomes: 35 }]);
     expect(curve.events.map(({ what }) => what)).toEqual([
       expect.stringMatching(/^learner oar@/),
       "revocation of checker",

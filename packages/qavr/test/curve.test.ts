@@ -44,3 +44,17 @@ it("the share of runs with an outcome counts those that have votes and no reward
   await engine.close();
   expect(await shareOf()).toBe(0.25);
 });
+
+it("the reporters behind the curve are those whose outcomes stand, without revoked ones", async () => {
+  const path = newPath();
+  const engine = appEngine(sqliteStore(path));
+  for (const source of ["ann", "bob", "ann"]) {
+    const { episode } = await engine.rank({ candidates: [{ id: "a", similarity: 1 }], topK: 1 });
+    await engine.end(episode, { reward: true, tier: "verified", source });
+  }
+  await revoke(engine, { namespace: "default", source: "bob" });
+  await engine.close();
+  const { outcomes, reporters } = (await dataOf("status", "-s", path)) as StatusReport;
+  expect(outcomes.verified).toBe(2);
+  expect(reporters).toEqual([{ source: "ann", tier: "verified", outcomes: 2, success: 1 }]);
+});

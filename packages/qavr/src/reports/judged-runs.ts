@@ -23,7 +23,7 @@ export interface LedgerEvent {
   readonly what: string;
 }
 
-/** The reports of one source that were read. */
+/** The reports of one source that were read, without revoked ones. */
 export interface Reporter {
   readonly source: string;
   readonly tier: OutcomeTier;
@@ -79,9 +79,7 @@ export async function readRuns({ engine, store, namespace }: Ledger, progress?: 
 
 function reportersIn(history: readonly HistoryEvent[]): readonly Reporter[] {
   const found = new Map<string, { source: string; tier: OutcomeTier; rewards: number[] }>();
-  for (const event of history) {
-    if (event.type !== "outcome" || event.reward === null) continue;
-    const { source, tier, reward } = event;
+  for (const { source, tier, reward } of outcomesIn(history)) {
     const key = JSON.stringify([source, tier]);
     const known = found.get(key) ?? { source, tier, rewards: [] };
     known.rewards.push(reward);
