@@ -35,6 +35,22 @@ describe("declarations", () => {
   });
 });
 
+describe("options", () => {
+  it("may be there and undefined, unless a call must not guess what it changes", () => {
+    const files = publishedPackages().flatMap(({ folder }) => globSync(join(folder, "dist/*.d.mts")));
+    const strict = files.flatMap((file) =>
+      [...readFileSync(file, "utf8").matchAll(/^interface (\w+)Options\b[^{]*\{(.*?)^\}/gms)].flatMap(
+        ([, name, fields]) =>
+          [...(fields as string).matchAll(/^ {2}readonly (\w+)\?: (.*);$/gm)]
+            .filter(([, , type]) => !/undefined|unknown|\[/.test(type as string))
+            .map(([, field]) => `${name}.${field}`),
+      ),
+    );
+    const bySame = /^(Revoke|Read|Scan|NamespaceList|RunKit|RunSession)\./;
+    expect(strict.filter((option) => !bySame.test(option))).toEqual([]);
+  });
+});
+
 describe("ambiguousNames", () => {
   it("finds a name of two declarations, and none where one declaration is exported twice", () => {
     const folder = mkdtempSync(join(tmpdir(), "qavr-names-"));

@@ -17,7 +17,9 @@ export interface RecallOptions extends RankingOptions {
   /** Passed to the store untouched. */
   readonly filter?: unknown | undefined;
   /** The config of the run around this recall, where there is one. LangGraph's nodes and tools need not pass it. */
-  readonly config?: { readonly callbacks?: Callbacks; readonly signal?: AbortSignal } | undefined;
+  readonly config?:
+    | { readonly callbacks?: Callbacks | undefined; readonly signal?: AbortSignal | undefined }
+    | undefined;
 }
 
 /** One retrieve → use → outcome cycle without a framework. */

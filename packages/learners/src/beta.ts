@@ -2,6 +2,7 @@ import {
   ABOVE_0,
   contribute,
   DecodedTable,
+  type Defined,
   type FieldRule,
   type Learner,
   NOT_NEGATIVE,
@@ -24,16 +25,16 @@ export type BetaPolicy = "mean" | "ucb" | "thompson";
 /** Settings of the `beta` learner. */
 export interface BetaOptions {
   /** @default "mean" */
-  readonly policy?: BetaPolicy;
+  readonly policy?: BetaPolicy | undefined;
   /** Strength of the prior in outcomes, in (0, 1e9]. @default 5 */
-  readonly shrinkage?: number;
+  readonly shrinkage?: number | undefined;
   /** Weight of a probability against similarity, at a spread of 0.1. At least 0. @default 1 */
-  readonly weight?: number;
+  readonly weight?: number | undefined;
   /** Bonus of the upper bound for a memory without outcomes, times √shrinkage. At least 0. @default 0.2 */
-  readonly exploration?: number;
+  readonly exploration?: number | undefined;
 }
 
-const BETA_DEFAULTS: Required<BetaOptions> = { policy: "mean", shrinkage: 5, weight: 1, exploration: 0.2 };
+const BETA_DEFAULTS: Defined<BetaOptions> = { policy: "mean", shrinkage: 5, weight: 1, exploration: 0.2 };
 
 /** The collection's rate of success starts at 5 of 10. */
 const PRIOR_RATE = 0.5;

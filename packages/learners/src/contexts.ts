@@ -3,6 +3,7 @@ import {
   type Contribution,
   contribute,
   DecodedTable,
+  type Defined,
   dot,
   type FieldRule,
   type Learner,
@@ -32,16 +33,16 @@ import { countable } from "./weighted-sum.js";
 /** Settings of the `contexts` learner. */
 export interface ContextsOptions {
   /** Most contexts of a collection. Whole number in [1, 250]. Each takes 1 KiB at 256 dims, written with every outcome. @default 192 */
-  readonly contexts?: number;
+  readonly contexts?: number | undefined;
   /** Cosine to the nearest context below which a request founds a new one, in [0, 1]. @default 0.5 */
-  readonly joinFrom?: number;
+  readonly joinFrom?: number | undefined;
   /** Weight of a memory's log-odds against similarity, at a spread of 0.1. At least 0. @default 1 */
-  readonly weight?: number;
+  readonly weight?: number | undefined;
   /** Step of all log-odds, in (0, 1]. @default 0.5 */
-  readonly rate?: number;
+  readonly rate?: number | undefined;
 }
 
-const CONTEXTS_DEFAULTS: Required<ContextsOptions> = { contexts: 192, joinFrom: 0.5, weight: 1, rate: 0.5 };
+const CONTEXTS_DEFAULTS: Defined<ContextsOptions> = { contexts: 192, joinFrom: 0.5, weight: 1, rate: 0.5 };
 
 /** Contexts that a request belongs to at most. Range 1..8. */
 const MEMBERSHIPS = 3;
@@ -207,7 +208,7 @@ function requestLogit({ bias, contexts }: ContextsShared, memberships: readonly 
  *
  * A run moves contexts and fades log-odds once, at its first lesson, so a corrected run ends in the state of the better verdict alone.
  */
-function learn(lesson: ContextsLesson, { contexts, joinFrom, rate }: Required<ContextsOptions>): Contribution {
+function learn(lesson: ContextsLesson, { contexts, joinFrom, rate }: Defined<ContextsOptions>): Contribution {
   const { exposures, reward, weight, first } = lesson;
   if (first) {
     for (const { shared, vector } of exposures) if (vector) placeRequest(shared, vector, contexts, joinFrom);

@@ -2,6 +2,7 @@ import {
   ABOVE_0,
   contribute,
   DecodedTable,
+  type Defined,
   type FieldRule,
   type Learner,
   NOT_NEGATIVE,
@@ -17,12 +18,12 @@ import { advantages, shrunkMean, type WeightedSum } from "./weighted-sum.js";
 /** Settings of the `globalAdvantage` learner. */
 export interface GlobalAdvantageOptions {
   /** Weight of an advantage against similarity, at a spread of 0.1. At least 0. @default 1.5 */
-  readonly weight?: number;
+  readonly weight?: number | undefined;
   /** Outcomes at which an advantage counts half, above 0. @default 5 */
-  readonly shrinkage?: number;
+  readonly shrinkage?: number | undefined;
 }
 
-const GLOBAL_ADVANTAGE_DEFAULTS: Required<GlobalAdvantageOptions> = { weight: 1.5, shrinkage: 5 };
+const GLOBAL_ADVANTAGE_DEFAULTS: Defined<GlobalAdvantageOptions> = { weight: 1.5, shrinkage: 5 };
 
 const GLOBAL_ADVANTAGE_RULES: Readonly<Record<keyof GlobalAdvantageOptions, FieldRule>> = {
   weight: NOT_NEGATIVE,

@@ -1,6 +1,7 @@
 import {
   centre,
   clamp,
+  type Defined,
   type FieldRules,
   type Learner,
   observeSpread,
@@ -35,12 +36,12 @@ const MOST_REVISITS = 100;
 
 export interface JarOptions {
   /** From most gain to most safety on new kinds of request. Each keeps its own state. @default "balanced" */
-  readonly setting?: JarSetting;
+  readonly setting?: JarSetting | undefined;
   /** Old runs fitted again after each new one, 0 to 100: more fit better and write more states (about five each). @default 20 */
-  readonly revisits?: number;
+  readonly revisits?: number | undefined;
 }
 
-const JAR_DEFAULTS: Required<JarOptions> = { setting: "balanced", revisits: JAR.revisits };
+const JAR_DEFAULTS: Defined<JarOptions> = { setting: "balanced", revisits: JAR.revisits };
 const JAR_RULES: FieldRules<JarOptions> = {
   setting: oneOf(...Object.keys(JAR_SETTINGS)),
   revisits: whole(0, MOST_REVISITS),

@@ -1,6 +1,7 @@
 import {
   contribute,
   DecodedTable,
+  type Defined,
   expectedLogit,
   FINITE,
   type FieldRule,
@@ -22,12 +23,12 @@ import { countable } from "./weighted-sum.js";
 /** Settings of the `jointLogistic` learner. */
 export interface JointLogisticOptions {
   /** Weight of a memory's log-odds against similarity, at a spread of 0.1. At least 0. @default 0.4 */
-  readonly weight?: number;
+  readonly weight?: number | undefined;
   /** Step of a memory's log-odds, divided by the root of its evidence, in (0, 1]. @default 0.5 */
-  readonly rate?: number;
+  readonly rate?: number | undefined;
 }
 
-const JOINT_LOGISTIC_DEFAULTS: Required<JointLogisticOptions> = { weight: 0.4, rate: 0.5 };
+const JOINT_LOGISTIC_DEFAULTS: Defined<JointLogisticOptions> = { weight: 0.4, rate: 0.5 };
 
 /** Share of its log-odds that a memory loses each time it is shown. Range 0..0.01. */
 const FADE = 0.002;

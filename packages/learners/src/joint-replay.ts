@@ -2,6 +2,7 @@ import {
   addScaled,
   type Contribution,
   centre,
+  type Defined,
   dequantise,
   expectedLogit,
   type FieldRule,
@@ -33,12 +34,12 @@ import { countable } from "./weighted-sum.js";
 /** Settings of the `jointReplay` learner. */
 export interface JointReplayOptions {
   /** Weight of a memory's log-odds against similarity, at a spread of 0.1. At least 0. @default 0.6 */
-  readonly weight?: number;
+  readonly weight?: number | undefined;
   /** Old runs fitted again after each new one, 0 to 100: more fit better and write more states (about five each). @default 12 */
-  readonly revisits?: number;
+  readonly revisits?: number | undefined;
 }
 
-const JOINT_REPLAY_DEFAULTS: Required<JointReplayOptions> = { weight: 0.6, revisits: 12 };
+const JOINT_REPLAY_DEFAULTS: Defined<JointReplayOptions> = { weight: 0.6, revisits: 12 };
 
 const JOINT_REPLAY_RULES: Readonly<Record<keyof JointReplayOptions, FieldRule>> = {
   weight: NOT_NEGATIVE,

@@ -2,6 +2,7 @@ import {
   addScaled,
   contribute,
   DecodedTable,
+  type Defined,
   dimsOf,
   dot,
   FINITE,
@@ -27,14 +28,14 @@ import { advantages, countable, shrunkMean, type WeightedSum } from "./weighted-
 /** Settings of the `kernelPrototypes` learner. */
 export interface KernelPrototypesOptions {
   /** Most prototypes of a memory. Whole number in [1, 64]. Each takes 1 KiB at 256 dims. @default 8 */
-  readonly prototypes?: number;
+  readonly prototypes?: number | undefined;
   /** Least cosine at which a request joins its nearest prototype, in [0, 1]. @default 0.6 */
-  readonly mergeFrom?: number;
+  readonly mergeFrom?: number | undefined;
   /** Weight of a utility against similarity, at a spread of 0.1. At least 0. @default 1.5 */
-  readonly weight?: number;
+  readonly weight?: number | undefined;
 }
 
-const KERNEL_PROTOTYPES_DEFAULTS: Required<KernelPrototypesOptions> = {
+const KERNEL_PROTOTYPES_DEFAULTS: Defined<KernelPrototypesOptions> = {
   prototypes: 8,
   mergeFrom: 0.6,
   weight: 1.5,

@@ -4,6 +4,7 @@ import {
   clamp,
   contribute,
   DecodedTable,
+  type Defined,
   FINITE,
   type FieldRule,
   type Learner,
@@ -23,25 +24,25 @@ import { scalarCodec } from "./scalar-codec.js";
 /** Settings of the `memrl` learner; defaults are the paper's. */
 export interface MemrlOptions {
   /** Step of the value update, in (0, 1]. @default 0.3 */
-  readonly learningRate?: number;
+  readonly learningRate?: number | undefined;
   /** Value of a memory without outcomes, in [−1, 1]. @default 0 */
-  readonly initialQ?: number;
+  readonly initialQ?: number | undefined;
   /** Reward of a run that succeeded, in [−1, 1]; a partial reward lies between the two. @default 1 */
-  readonly success?: number;
+  readonly success?: number | undefined;
   /** Reward of a run that failed, in [−1, 1]. @default −1 (0 in one of its benchmarks, with initialQ 0.5) */
-  readonly failure?: number;
+  readonly failure?: number | undefined;
   /** Share of value in the score, in [0, 1]. @default 0.5 */
-  readonly valueWeight?: number;
+  readonly valueWeight?: number | undefined;
   /** Candidates of the first phase per item shown. Whole number ≥ 1. @default 2 (5 of 3 and 10 of 5 there) */
-  readonly candidates?: number;
+  readonly candidates?: number | undefined;
   /** Least similarity in the first phase, in the host's unit. @default none (tuned per benchmark there) */
-  readonly threshold?: number;
+  readonly threshold?: number | undefined;
 }
 
 /** No threshold. */
 const ANY_SIMILARITY = Number.NEGATIVE_INFINITY;
 
-const MEMRL_DEFAULTS: Required<MemrlOptions> = {
+const MEMRL_DEFAULTS: Defined<MemrlOptions> = {
   learningRate: 0.3,
   initialQ: 0,
   success: 1,

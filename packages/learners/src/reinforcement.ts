@@ -2,6 +2,7 @@ import {
   blend,
   contribute,
   DecodedTable,
+  type Defined,
   type FieldRule,
   type Learner,
   NOT_NEGATIVE,
@@ -16,14 +17,14 @@ import { scalarCodec } from "./scalar-codec.js";
 /** Settings of the `reinforcement` learner; defaults are the published ones. */
 export interface ReinforcementOptions {
   /** Confidence of a lesson that was never read, in [0, 1]. @default 0.7 */
-  readonly initialConfidence?: number;
+  readonly initialConfidence?: number | undefined;
   /** Share of the missing confidence that a reading adds, in [0, 1]. @default 0.1 */
-  readonly growth?: number;
+  readonly growth?: number | undefined;
   /** Share of confidence in the score, in [0, 1]; 0 is the host's order. @default 0.3 (published as 0.7 for the lexical score) */
-  readonly confidenceWeight?: number;
+  readonly confidenceWeight?: number | undefined;
 }
 
-const REINFORCEMENT_DEFAULTS: Required<ReinforcementOptions> = {
+const REINFORCEMENT_DEFAULTS: Defined<ReinforcementOptions> = {
   initialConfidence: 0.7,
   growth: 0.1,
   confidenceWeight: 0.3,

@@ -1,6 +1,7 @@
 import {
   ABOVE_0,
   contribute,
+  type Defined,
   type FieldRule,
   type Learner,
   NOT_NEGATIVE,
@@ -23,14 +24,14 @@ import { countable } from "./weighted-sum.js";
 /** Settings of the `rocchio` learner. */
 export interface RocchioOptions {
   /** Step along a request: the reward minus the expected success, or minus a half. @default "advantage" */
-  readonly feedback?: "advantage" | "reward";
+  readonly feedback?: "advantage" | "reward" | undefined;
   /** Weight of a utility against similarity, at a spread of 0.1. At least 0. @default 6 */
-  readonly weight?: number;
+  readonly weight?: number | undefined;
   /** Outcomes at which a utility counts half, above 0. @default 3 */
-  readonly shrinkage?: number;
+  readonly shrinkage?: number | undefined;
 }
 
-const ROCCHIO_DEFAULTS: Required<RocchioOptions> = { feedback: "advantage", weight: 6, shrinkage: 3 };
+const ROCCHIO_DEFAULTS: Defined<RocchioOptions> = { feedback: "advantage", weight: 6, shrinkage: 3 };
 
 /** Neutral reward when no expectation is subtracted. */
 const NEUTRAL_REWARD = 0.5;

@@ -3,6 +3,7 @@ import {
   between,
   contribute,
   DecodedTable,
+  type Defined,
   daysBetween,
   type FieldRule,
   type Learner,
@@ -26,26 +27,26 @@ const SUCCESS = 0.5;
 /** Settings of the `score10` learner; defaults are the published ones. */
 export interface Score10Options {
   /** Step of the moving average, in (0, 1]. @default 0.3 (0.5 in the published aggressive variant) */
-  readonly rate?: number;
+  readonly rate?: number | undefined;
   /** Target of a helpful memory, in [−10, 10]. @default 2 (aggressive: 3) */
-  readonly helpful?: number;
+  readonly helpful?: number | undefined;
   /** Target of a harmful memory, in [−10, 10]. @default −3 (aggressive: −5) */
-  readonly harmful?: number;
+  readonly harmful?: number | undefined;
   /** Weight of similarity in the selection, at least 0. @default 0.5 */
-  readonly similarityWeight?: number;
+  readonly similarityWeight?: number | undefined;
   /** Weight of the score, mapped to [0, 1], at least 0. @default 0.3 */
-  readonly qualityWeight?: number;
+  readonly qualityWeight?: number | undefined;
   /** Weight of recency, at least 0. @default 0.2 */
-  readonly recencyWeight?: number;
+  readonly recencyWeight?: number | undefined;
   /** Days after which recency has halved, above 0. @default 30 */
-  readonly halfLifeDays?: number;
+  readonly halfLifeDays?: number | undefined;
   /** Memories with a lower score rank behind all others, in [−10, 10]. @default −5 */
-  readonly floor?: number;
+  readonly floor?: number | undefined;
   /** True when the reward of a run without votes counts as a vote on every memory shown. @default true */
-  readonly learnFromRewards?: boolean;
+  readonly learnFromRewards?: boolean | undefined;
 }
 
-const SCORE10_DEFAULTS: Required<Score10Options> = {
+const SCORE10_DEFAULTS: Defined<Score10Options> = {
   rate: 0.3,
   helpful: 2,
   harmful: -3,

@@ -57,8 +57,8 @@ export function parseSeedState(json: string | Readonly<Record<string, unknown>>)
 export function formatSeedState(state: {
   readonly memories: Iterable<readonly [string, QValueState]>;
   readonly shared: QValueShared;
-  readonly warmThreshold?: number;
-  readonly source?: Readonly<Record<string, unknown>>;
+  readonly warmThreshold?: number | undefined;
+  readonly source?: Readonly<Record<string, unknown>> | undefined;
 }): Record<string, unknown> {
   const { memories, shared, source = {} } = state;
   const config = configIn(source) as { readonly warm_threshold?: number };

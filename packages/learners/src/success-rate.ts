@@ -2,6 +2,7 @@ import {
   blend,
   contribute,
   DecodedTable,
+  type Defined,
   type FieldRule,
   type Learner,
   noState,
@@ -17,12 +18,12 @@ import { successes, type WeightedSum } from "./weighted-sum.js";
 /** Settings of the `successRate` learner. */
 export interface SuccessRateOptions {
   /** Share of the rate in the score, in [0, 1]; the rest is similarity. @default 0.3, as QAVR weighs its q */
-  readonly rateWeight?: number;
+  readonly rateWeight?: number | undefined;
   /** Rate of a memory without outcomes, in [0, 1]. @default 0.5 */
-  readonly initialRate?: number;
+  readonly initialRate?: number | undefined;
 }
 
-const SUCCESS_RATE_DEFAULTS: Required<SuccessRateOptions> = { rateWeight: 0.3, initialRate: 0.5 };
+const SUCCESS_RATE_DEFAULTS: Defined<SuccessRateOptions> = { rateWeight: 0.3, initialRate: 0.5 };
 
 const SUCCESS_RATE_RULES: Readonly<Record<keyof SuccessRateOptions, FieldRule>> = {
   rateWeight: UNIT,

@@ -1,6 +1,7 @@
 import {
   contribute,
   DecodedTable,
+  type Defined,
   type FieldRule,
   type Learner,
   laterOf,
@@ -15,10 +16,10 @@ import { scalarCodec } from "./scalar-codec.js";
 /** Settings of the `timeWeighted` learner. */
 export interface TimeWeightedOptions {
   /** Share of recency that is lost per hour, in [0, 1]; 0 and 1 make time irrelevant. @default 0.01, LangChain's */
-  readonly decayRate?: number;
+  readonly decayRate?: number | undefined;
 }
 
-const TIME_WEIGHTED_DEFAULTS: Required<TimeWeightedOptions> = { decayRate: 0.01 };
+const TIME_WEIGHTED_DEFAULTS: Defined<TimeWeightedOptions> = { decayRate: 0.01 };
 
 const TIME_WEIGHTED_RULES: Readonly<Record<keyof TimeWeightedOptions, FieldRule>> = { decayRate: UNIT };
 

@@ -31,7 +31,7 @@ export interface StoreSubject {
   readonly name: string;
   createBackend(): StoreBackend | Promise<StoreBackend>;
   /** How hard the model-based case tries. @default {@link DEFAULT_MODEL} */
-  readonly model?: ModelOptions;
+  readonly model?: ModelOptions | undefined;
 }
 
 /** Effort of the model-based case. */
@@ -41,7 +41,7 @@ export interface ModelOptions {
   /** The same seed tries the same sequences. */
   readonly seed: number;
   /** False reports the first failing sequence as it is, without looking for a shorter one: faster, harder to read. @default true */
-  readonly shrink?: boolean;
+  readonly shrink?: boolean | undefined;
 }
 
 export const DEFAULT_MODEL: ModelOptions = { runs: 40, seed: 20261120 };

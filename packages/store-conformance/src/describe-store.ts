@@ -15,7 +15,7 @@ export interface DescribeStoreOptions extends StoreSubject {
    * out instead, so that every line of its report is a case that ran.
    * @default false when the variable CI is set, else true
    */
-  readonly listInapplicable?: boolean;
+  readonly listInapplicable?: boolean | undefined;
 }
 
 /**

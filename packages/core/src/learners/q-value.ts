@@ -42,7 +42,7 @@ export interface QValueOptions {
   readonly initialQ?: number | undefined;
   /** Candidates per item shown. Whole number ≥ 1. @default 2 */
   readonly overFetch?: number | undefined;
-  readonly rewards?: Partial<QValueRewards> | undefined;
+  readonly rewards?: { readonly [Reward in keyof QValueRewards]?: QValueRewards[Reward] | undefined } | undefined;
 }
 
 /** Every setting with its value. */

@@ -9,9 +9,9 @@ import { changeShown } from "./forget.js";
 /** Memories of a collection. */
 interface InCollection {
   /** @default "default" */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   /** @default "default" */
-  readonly collection?: string;
+  readonly collection?: string | undefined;
 }
 
 /** Memories whose texts have changed. */

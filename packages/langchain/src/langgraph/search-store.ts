@@ -27,7 +27,7 @@ export interface StoreSearchOptions extends StoreOptions {
 /** The runtime of a tool or the config of a node, which carry the run. LangGraph declares a node's config without its callbacks. */
 export interface SearchRuntime {
   readonly callbacks?: Callbacks | undefined;
-  readonly signal?: AbortSignal;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A wrapped store, as {@link MARKS.langGraphStore} leads to it. */

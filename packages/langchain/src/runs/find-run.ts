@@ -1,3 +1,4 @@
+import type { Callbacks } from "@langchain/core/callbacks/manager";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { AsyncLocalStorageProviderSingleton } from "@langchain/core/singletons";
 import { MARKS, markOf } from "../marks.js";
@@ -54,7 +55,10 @@ export function findRun(runs: RunTree, callbacks: unknown): RunSite {
 }
 
 /** Adds a caller's signal to those that may abort its run. */
-export function addSignal(runs: RunTree, { callbacks, signal }: Pick<RunnableConfig, "callbacks" | "signal">): void {
+export function addSignal(
+  runs: RunTree,
+  { callbacks, signal }: { readonly callbacks?: Callbacks | undefined; readonly signal?: AbortSignal | undefined },
+): void {
   if (signal) runs.find(runIdOf(managerOf(callbacks)))?.root.signals.add(signal);
 }
 
