@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import ts from "typescript-6";
 import type { PublishedPackage } from "./published-packages.js";
+import { repositoryFile } from "./repository.js";
 
 /** The exported names of each entry, types included, with the place of each name's declaration. */
 export type PublicNames = ReadonlyMap<string, ReadonlyMap<string, string>>;
@@ -55,4 +56,30 @@ export function ambiguousNames(names: PublicNames): Record<string, readonly stri
   }
   const ambiguous = [...uses].filter(([, { places }]) => places.size > 1);
   return Object.fromEntries(ambiguous.map(([name, { entries }]) => [name, entries]));
+}
+
+/** What TypeScript says against the declarations of a library that exports the result of each function. */
+export function unnamedTypes(specifier: string, functions: readonly string[]): string[] {
+  const library = repositoryFile("packages/checks/library.ts");
+  const calls = functions.map(
+    (name) => `export const ${name} = from.${name}(...([] as unknown as Parameters<typeof from.${name}>));`,
+  );
+  const text = `import * as from "${specifier}";\n${calls.join("\n")}`;
+  const options: ts.CompilerOptions = {
+    declaration: true,
+    strict: true,
+    target: ts.ScriptTarget.ES2024,
+    module: ts.ModuleKind.NodeNext,
+    types: ["node"],
+  };
+  const host = ts.createCompilerHost(options);
+  const { getSourceFile } = host;
+  host.getSourceFile = (path, version) =>
+    path === library ? ts.createSourceFile(path, text, version) : getSourceFile(path, version);
+  const program = ts.createProgram([library], options, host);
+  const found = [
+    ...program.getSemanticDiagnostics(program.getSourceFile(library)),
+    ...program.getDeclarationDiagnostics(),
+  ];
+  return found.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, " "));
 }

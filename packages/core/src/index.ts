@@ -29,9 +29,9 @@ export type {
 } from "./engine/types.js";
 export { ERROR_CODES, type ErrorCode, type ErrorDetails, QavrError } from "./errors/qavr-error.js";
 export type { Learner } from "./learners/learner.js";
-export { type OarOptions, oar } from "./learners/oar/oar.js";
-export { type QValueOptions, qValue } from "./learners/q-value.js";
-export { similarity } from "./learners/similarity.js";
+export { type OarLearner, type OarOptions, oar } from "./learners/oar/oar.js";
+export { type QValueLearner, type QValueOptions, qValue } from "./learners/q-value.js";
+export { type SimilarityLearner, similarity } from "./learners/similarity.js";
 export { OUTCOME_TIERS, type OutcomeTier } from "./ledger/events.js";
 export type { SetTimer } from "./resilience/timeout.js";
 export { memoryStore } from "./store/memory-store.js";

@@ -51,7 +51,7 @@ const BETA_RULES: Readonly<Record<keyof BetaOptions, FieldRule>> = {
 };
 
 /** One collection: Σ w·r and Σ w over its runs, whatever was shown. */
-interface BetaShared extends WeightedSum, RunningSpread {}
+export interface BetaShared extends WeightedSum, RunningSpread {}
 
 const scalars = scalarCodec<BetaShared>({
   sum: { empty: 0, rule: NOT_NEGATIVE },

@@ -39,7 +39,7 @@ const JOINT_LOGISTIC_RULES: Readonly<Record<keyof JointLogisticOptions, FieldRul
 };
 
 /** One memory. */
-interface JointLogisticMemory {
+export interface JointLogisticMemory {
   /** Effect of showing it on the log-odds of success. */
   logit: number;
   /** Σ weights of the outcomes. */

@@ -37,7 +37,7 @@ const REINFORCEMENT_RULES: Readonly<Record<keyof ReinforcementOptions, FieldRule
 };
 
 /** One memory. */
-interface ReinforcementMemory {
+export interface ReinforcementMemory {
   /** Exposures that showed it. A fraction after an edit. */
   reinforcements: number;
 }

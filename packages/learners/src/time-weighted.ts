@@ -24,7 +24,7 @@ const TIME_WEIGHTED_DEFAULTS: Defined<TimeWeightedOptions> = { decayRate: 0.01 }
 const TIME_WEIGHTED_RULES: Readonly<Record<keyof TimeWeightedOptions, FieldRule>> = { decayRate: UNIT };
 
 /** One memory. */
-interface TimeWeightedMemory {
+export interface TimeWeightedMemory {
   /** Unix ms of the last exposure that showed it, NaN for never. */
   lastAccessed: number;
   /** Exposures that showed it. */
@@ -32,7 +32,7 @@ interface TimeWeightedMemory {
 }
 
 /** One collection. */
-interface TimeWeightedShared {
+export interface TimeWeightedShared {
   /** Unix ms of the first exposure, assumed as the time at which its memories were added. NaN before. */
   since: number;
 }

@@ -45,6 +45,9 @@ export interface QValueOptions {
   readonly rewards?: { readonly [Reward in keyof QValueRewards]?: QValueRewards[Reward] | undefined } | undefined;
 }
 
+/** What `qValue` returns. The name lets declarations of other packages refer to it. */
+export interface QValueLearner extends Learner<QValueShared, QValueState, DecodedTable<QValueState>> {}
+
 /** Every setting with its value. */
 export type QValueSettings = Defined<Omit<QValueOptions, "rewards">> & { readonly rewards: QValueRewards };
 
@@ -77,7 +80,7 @@ const SUCCESS = 0.5;
  *
  * @throws INVALID_ARGUMENT
  */
-export function qValue(options: QValueOptions = {}): Learner<QValueShared, QValueState, DecodedTable<QValueState>> {
+export function qValue(options: QValueOptions = {}): QValueLearner {
   const settings = resolve(options);
   const { learningRate, decayFactor, warmThreshold, alphaWarm, initialQ, rewards } = settings;
   const codec = memoryCodec(initialQ);

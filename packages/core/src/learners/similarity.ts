@@ -2,13 +2,16 @@ import { contribute } from "./contribution.js";
 import type { Learner } from "./learner.js";
 import { DecodedTable, noState } from "./one-by-one.js";
 
+/** What `similarity` returns. The name lets declarations of other packages refer to it. */
+export interface SimilarityLearner extends Learner<null, null, DecodedTable<null>> {}
+
 /**
  * **No learning**, `similarity@1`: the host's order; exposures and outcomes are recorded. It is the baseline of every benchmark.
  * With it an application fills a ledger first and decides about learning later (replay the ledger with another learner).
  *
  * Wrong choice when outcomes are known: it learns nothing from them.
  */
-export function similarity(): Learner<null, null, DecodedTable<null>> {
+export function similarity(): SimilarityLearner {
   return {
     id: "similarity@1",
     fetchK: (topK) => topK,

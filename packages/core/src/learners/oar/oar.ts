@@ -18,6 +18,9 @@ export interface OarOptions {
   readonly halfLife?: number | undefined;
 }
 
+/** What `oar` returns. The name lets declarations of other packages refer to it. */
+export interface OarLearner extends Learner<OarShared, OarMemory, OarTable> {}
+
 const MINUTE = 60_000;
 
 const RULES: FieldRules<OarOptions> = {
@@ -48,7 +51,7 @@ const RULES: FieldRules<OarOptions> = {
  *
  * @throws INVALID_ARGUMENT
  */
-export function oar(options: OarOptions = {}): Learner<OarShared, OarMemory, OarTable> {
+export function oar(options: OarOptions = {}): OarLearner {
   const { halfLife } = resolveOptions("oar", options, { halfLife: Number.POSITIVE_INFINITY }, RULES);
   return {
     id: halfLife === Number.POSITIVE_INFINITY ? "oar@2" : `oar@2/half-life-${halfLife}`,
