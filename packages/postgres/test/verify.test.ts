@@ -24,6 +24,20 @@ async function tampered(change: (schema: string) => string): Promise<string> {
   return schema;
 }
 
+describe("a server that rounds numbers in its answers", () => {
+  it("keeps the times of entries to the bit", async () => {
+    await server.pool.query("create role rounding superuser login password 'secret'");
+    await server.pool.query("alter role rounding set extra_float_digits = 0");
+    const connectionString = server.url({ user: "rounding", password: "secret" });
+    const store = postgresStore({ connectionString, schema: server.schema() });
+    const at = 1_700_000_000_000.123;
+    await store.commit("n", [{ ...tally("k"), at }], counting);
+    expect(await store.readEntries("n", { limit: 1 })).toMatchObject([{ at }]);
+    expect(await store.verify("n")).toMatchObject({ entries: 1, damaged: 0 });
+    await store.close();
+  });
+});
+
 describe("verify of a PostgreSQL ledger", () => {
   it.each([
     ["an entry that is gone", (s: string) => `delete from ${s}.entry where seq = 4`, /place 5/, 4],

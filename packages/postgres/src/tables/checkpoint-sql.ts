@@ -13,6 +13,7 @@ import {
 import { type Connection, type Row, type Statement, statement } from "../connection/connections.js";
 import { chunks } from "./chunks.js";
 import { digests, nameId } from "./digests.js";
+import { ENTRY_TIME, withTime } from "./entry-time.js";
 import { quoted, quotedText } from "./sql-text.js";
 
 /** A listed namespace. */
@@ -100,7 +101,7 @@ export function checkpointSql(schemaName: string): CheckpointSql {
     ends: statement(`
       select name, head, digest, base, base_digest, checkpoint_digest from ${schema}.namespace where id = $1`),
     entries: statement(`
-      select seq, key, type, at, payload, digest from ${schema}.entry
+      select seq, key, type, ${ENTRY_TIME}, payload, digest from ${schema}.entry
       where namespace = $1 and seq > $2 order by seq limit $3`),
     states: statement(`
       select address::text as address, scope, id, value from ${schema}.checkpoint_state
@@ -182,8 +183,8 @@ export function checkpointSql(schemaName: string): CheckpointSql {
     },
 
     async entries(connection, namespace, after, limit) {
-      const rows: readonly unknown[] = await connection.rows(sql.entries, [nameId(namespace), after, limit]);
-      return rows as readonly ChainedEntry[];
+      const rows = await connection.rows(sql.entries, [nameId(namespace), after, limit]);
+      return rows.map((row): unknown => withTime(row)) as readonly ChainedEntry[];
     },
 
     async states(connection, namespace) {

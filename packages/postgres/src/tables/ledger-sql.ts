@@ -20,6 +20,7 @@ import { damagedEntry, damagedHead } from "../connection/postgres-errors.js";
 import type { ResolvedOptions } from "../postgres-options.js";
 import { chunks } from "./chunks.js";
 import { digests, nameId } from "./digests.js";
+import { ENTRY_TIME, withTime } from "./entry-time.js";
 import { ABSENT, type Moment } from "./moment.js";
 import { isSharded, writeOnShard } from "./shards.js";
 import { oneByOne, quoted, writeIfAt } from "./sql-text.js";
@@ -122,7 +123,7 @@ export function ledgerSql({ schema: name, place, lockTimeout }: LedgerSqlOptions
       select known.head, known.base, known.base_digest, found.seq, found.key, found.type, found.at, found.payload, found.digest
       from (select) as one left join (select head, base, base_digest from ${schema}.namespace where id = $1) as known on true
       left join lateral (
-        select seq, key, type, at, payload, digest
+        select seq, key, type, ${ENTRY_TIME}, payload, digest
         from ${schema}.entry where namespace = $1 and seq >= greatest($2::bigint, known.base + 1) order by seq limit $3
       ) as found on true order by found.seq`),
     // At least one row, so that the moment comes with its states.
@@ -181,7 +182,8 @@ export function ledgerSql({ schema: name, place, lockTimeout }: LedgerSqlOptions
     },
 
     async entries(connection, namespace, after, limit) {
-      const rows: readonly unknown[] = await connection.rows(sql.entries, [nameId(namespace), after, limit + 1]);
+      const found = await connection.rows(sql.entries, [nameId(namespace), after, limit + 1]);
+      const rows: readonly unknown[] = found.map((row) => (row.seq === null ? row : withTime(row)));
       const ends = rows[0] as Ends;
       const chain = (rows as readonly (ChainedEntry | NoEntry)[]).filter((row) => row.seq !== null);
       const [first] = chain;
