@@ -74,6 +74,24 @@ describe("a PostgreSQL store tells by code", () => {
     await store.close();
   });
 
+  it("that the server ended a transaction which took too long", async () => {
+    const schema = server.schema();
+    const connectionString = await login("hurried");
+    await server.pool.query(`create schema ${schema} authorization hurried`);
+    const store = postgresStore({ connectionString, schema });
+    await store.head("n");
+    await store.close();
+    await server.pool.query("alter role hurried set transaction_timeout = 50");
+    const other = postgresStore({ connectionString, schema });
+    const commit = other.commit("n", [tally("a")], function* () {
+      yield [{ scope: "stats", id: "count" }];
+      Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
+      return [];
+    });
+    expect(await refusalOf(commit)).toMatchObject({ code: "STORE_UNAVAILABLE", details: { sqlState: "25P04" } });
+    await other.close();
+  });
+
   it("that the login may read only", async () => {
     const schema = server.schema();
     const owner = postgresStore({ pool: server.pool, schema });

@@ -5,6 +5,7 @@ const CODES: Readonly<Record<string, ErrorCode>> = {
   "08": "STORE_UNAVAILABLE", // connection exception
   "25006": "STORE_UNWRITABLE", // read only transaction: a replica
   "25P03": "STORE_UNAVAILABLE", // idle in a transaction for too long: the session was ended
+  "25P04": "STORE_UNAVAILABLE", // a transaction that took too long: the session was ended
   "28": "STORE_DENIED", // invalid authorization: unknown login, wrong password
   "3D000": "STORE_UNAVAILABLE", // no such database
   "3F000": "STORE_CORRUPT", // no such schema
