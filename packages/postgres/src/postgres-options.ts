@@ -26,7 +26,7 @@ export interface PostgresStoreOptions {
   readonly maxConnections?: number | undefined;
   /**
    * Schema of the tables. A missing schema is created; one with other tables is refused.
-   * @default "qavr"
+   * @default what the URL names, as in `postgres://host/app?qavr_schema=agent_memory`, else "qavr"
    */
   readonly schema?: string | undefined;
   /**
@@ -111,6 +111,7 @@ export const POSTGRES_DEFAULTS: Defined<
 
 /** PostgreSQL cuts longer names. */
 const MAX_SCHEMA_BYTES = 63;
+const SCHEMA_RULE = `a name of 1 to ${MAX_SCHEMA_BYTES} bytes`;
 const MILLISECONDS: FieldRule = whole(1, 2 ** 31 - 1);
 const POOL: FieldRule = [(value) => value === undefined || isPool(value), "a pool of pg"];
 
@@ -119,7 +120,7 @@ const RULES: Readonly<Record<keyof PostgresStoreOptions, FieldRule>> = {
   // Checked by sourceOf(): a refused value must not be printed, since it may hold a password.
   connectionString: [() => true, ""],
   maxConnections: whole(1, 1_000),
-  schema: [isName, `a name of 1 to ${MAX_SCHEMA_BYTES} bytes`],
+  schema: [isName, SCHEMA_RULE],
   migrate: SWITCH,
   partitions: whole(0, 256),
   shards: whole(0, 1_024),
@@ -148,15 +149,24 @@ export interface ResolvedOptions extends Defined<Omit<PostgresStoreOptions, "poo
 export function resolvePostgresOptions(given: string | PostgresStoreOptions): ResolvedOptions {
   const named = typeof given === "string" ? { connectionString: given } : given;
   const options = resolveOptions("postgresStore()", named, POSTGRES_DEFAULTS, RULES);
-  const { pool, connectionString, replica, schema, staleness } = options;
+  const { pool, connectionString, replica, staleness } = options;
   const source = sourceOf(pool, connectionString);
+  const schema = named.schema ?? schemaIn(source) ?? options.schema;
   const onlyConnection = typeof source !== "string" && sizeOf(source) === 1;
   const listen = options.listen ?? (staleness > 0 && !onlyConnection);
   if (listen && onlyConnection) {
     refuse("listen", "would keep the pool's only connection: give the pool max: 2, or leave listen off", listen);
   }
   if (replica && staleness === 0) refuse("staleness", "must be above 0 for a replica, which is always behind", 0);
-  return { ...options, source, replica, listen, place: placeOf(source, schema) };
+  return { ...options, source, schema, replica, listen, place: placeOf(source, schema) };
+}
+
+/** The schema that a URL names: whoever has the URL alone, as the command line, finds the ledger by it. */
+function schemaIn(source: PgPool | string): string | undefined {
+  if (typeof source !== "string") return undefined;
+  const schema = new URLSearchParams(/\?([^#]*)/.exec(source)?.[1]).get("qavr_schema") ?? undefined;
+  if (schema !== undefined && !isName(schema)) refuse("qavr_schema", `of the URL must be ${SCHEMA_RULE}`, schema);
+  return schema;
 }
 
 function sourceOf(pool: PgPool | undefined, connectionString: string | undefined): PgPool | string {

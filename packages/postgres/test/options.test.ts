@@ -14,6 +14,7 @@ describe("postgresStore", () => {
     ["a schema without a name", { pool, schema: "" }],
     ["a schema with a NUL", { pool, schema: "a\0" }],
     ["a schema with a name that PostgreSQL would cut", { pool, schema: "é".repeat(32) }],
+    ["a schema without a name in the URL", { connectionString: `${connectionString}?qavr_schema=` }],
     ["no writer", { pool, writers: 0 }],
     ["part of a writer", { pool, writers: 1.5 }],
     ["a negative number of partitions", { pool, partitions: -1 }],
@@ -36,6 +37,16 @@ describe("postgresStore", () => {
     expect(() => postgresStore(options)).toThrowError(
       expect.objectContaining({ name: "QavrError", code: "INVALID_ARGUMENT" }),
     );
+  });
+
+  it.each<[string, PostgresStoreOptions, string]>([
+    ["its URL", { connectionString: `${connectionString}?qavr_schema=agent%20memory` }, "agent memory"],
+    ["its options, before its URL", { connectionString: `${connectionString}?qavr_schema=a`, schema: "b" }, "b"],
+    ["neither", { connectionString: `${connectionString}?sslmode=disable` }, "qavr"],
+  ])("takes the schema from %s", async (_, options, schema) => {
+    const store = postgresStore(options);
+    await expect(store.head("n")).rejects.toMatchObject({ details: { place: `schema ${schema} at localhost:1/none` } });
+    await store.close();
   });
 
   it("does not repeat a URL that it refuses, which may hold a password", () => {

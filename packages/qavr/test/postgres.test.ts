@@ -28,6 +28,14 @@ describe("a ledger in PostgreSQL", () => {
     expect(await dataOf("status", "-s", server.url())).toMatchObject({ runs: { recorded: 30 } });
   });
 
+  it("is found in the schema that its URL names", async () => {
+    const engine = appEngine(postgresStore({ connectionString: server.url(), schema: "agent_memory" }));
+    await runApp(engine, { runs: 4, namespace: "elsewhere" });
+    await engine.close();
+    const url = `${server.url()}?qavr_schema=agent_memory`;
+    expect(await dataOf("status", "-s", url, "-n", "elsewhere")).toMatchObject({ runs: { taught: 4 } });
+  });
+
   it("is read by the command line on connections that cannot write", async () => {
     const { store } = await openStore(server.url(), "read");
     const engine = appEngine(store);
