@@ -177,6 +177,11 @@ function sourceOf(pool: PgPool | undefined, connectionString: string | undefined
   if (typeof connectionString !== "string" || !/^postgres(ql)?:\/\//i.test(connectionString)) {
     refuse("connectionString", "must be a postgres:// URL", typeof connectionString);
   }
+  // Without a host, as for a socket in `?host=`, `pg` reads what `URL` does not.
+  if (serversOf(connectionString).some(({ url }) => !URL.canParse(url.replace(/@(?=[/?#]|$)/, "@host")))) {
+    const rule = "cannot be read. Write / ? # and % of its password as %2F %3F %23 and %25, and the port as a number";
+    refuse("connectionString", rule, typeof connectionString);
+  }
   return connectionString;
 }
 

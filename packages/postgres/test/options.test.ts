@@ -63,6 +63,28 @@ describe("postgresStore", () => {
     });
   });
 
+  it.each([
+    "postgres://app:sec#ret@localhost/qavr",
+    "postgres://app:sec/ret@localhost/qavr",
+    "postgres://app:sec?ret@localhost/qavr",
+    "postgres://app:ret@localhost:port/qavr",
+    "postgres://app:ret@localhost:1,localhost:65536/qavr",
+  ])("refuses a URL that cannot be read, without its password: %s", (url) => {
+    expect(() => postgresStore(url)).toThrowError(/^(?!.*ret).*cannot be read.*%23/);
+  });
+
+  it.each([
+    "postgres://app:sec%23ret@localhost/qavr",
+    "postgres://app:sec ret@localhost/qavr",
+    "postgres://app:50%@one,two:5433/qavr?sslmode=require",
+    "postgres://app:secret@/qavr?host=/cloudsql/one:two:three",
+    "postgres://app@%2Fvar%2Frun%2Fpostgresql/qavr",
+    "postgresql:///qavr",
+    "postgres://[::1]:5432/qavr",
+  ])("takes %s", async (url) => {
+    await postgresStore(url).close();
+  });
+
   it("connects to nothing before it is used", async () => {
     const store = postgresStore({ pool });
     await store.close();
