@@ -19,6 +19,7 @@ import { candidates, DAY, MINUTE, request, START, snapshot, testEngine } from ".
 
 const learners: readonly (readonly [string, () => Learner])[] = [
   ["oar", () => oar() as Learner],
+  ["oar that fades", () => oar({ halfLife: MINUTE }) as Learner],
   ["qValue", () => qValue({ warmThreshold: 2 }) as Learner],
   ["similarity", () => similarity() as Learner],
 ];

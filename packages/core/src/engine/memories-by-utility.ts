@@ -27,8 +27,8 @@ export interface RankedPage {
 const MOST_READ = 10_000;
 
 /**
- * A page of memories in the order of their utilities, from either end; one order is the reverse of the other. Reads a few bands. Inexact
- * in two cases: utilities fade after the last outcome while their bands stay, and a band may list more than {@link MOST_READ} memories.
+ * A page of memories in the order of their utilities, from either end; one order is the reverse of the other. Reads a few bands; of a
+ * learner whose utilities fade, all those up to the page. Inexact where a band lists more than {@link MOST_READ} memories.
  *
  * @param after id of the last memory of the page before
  */
@@ -60,14 +60,21 @@ export async function memoriesByUtility(
   if (after !== undefined && !last) return { memories: [], more: false, unread: 0 };
   const bands = counts.flatMap((count, i) => (count > 0 ? [{ band: i + 1, count }] : []));
   if (order === "highest") bands.reverse();
+  /** Fading moves a utility from its band towards 0. */
+  const fades = ({ record, utility }: RankedMemory): boolean =>
+    learner.describe(record.learned, Number.MAX_SAFE_INTEGER).utility !== utility;
   /** True when no memory that this band or a later one lists can come before it. */
-  const precedes = (memory: RankedMemory, band: number): boolean => sign * (band - bandOf(memory)) > SLACK;
+  const precedes = (memory: RankedMemory, band: number): boolean =>
+    sign * (band - bandOf(memory)) > SLACK && !(sign * memory.utility > 0 && fades(memory));
+  /** True when no memory that this band or an earlier one lists can come after it. */
+  const follows = (memory: RankedMemory, band: number): boolean =>
+    sign * (bandOf(memory) - band) > SLACK && !(sign * memory.utility < 0 && fades(memory));
   let memories: RankedMemory[] = [];
   let more = false;
   let looked = 0;
   let unread = 0;
   for (const { band, count } of bands) {
-    if (last && sign * (bandOf(last) - band) > SLACK) continue;
+    if (last && follows(last, band)) continue;
     const sure = memories.filter((memory) => precedes(memory, band));
     if (sure.length > limit || (sure.length > 0 && looked + count > MOST_READ)) {
       memories = sure;
