@@ -278,6 +278,20 @@ describe("a suspended episode", () => {
     expect(await replay(engine)).toMatchObject({ identical: true });
   });
 
+  it("that gave way while it ran on counts as abandoned no more once it ends", async () => {
+    const { engine } = testEngine();
+    const first = await engine.rank(request());
+    await engine.suspend(first.episode, { alias: "thread" });
+    await engine.resume("thread");
+    const next = await engine.rank(request());
+    await engine.suspend(next.episode, { alias: "thread" });
+    expect((await engine.status()).episodes).toMatchObject({ suspended: 1, abandoned: 1 });
+    await engine.end(first.episode, { reward: true });
+    expect((await engine.explain(first.episode))?.state).toBe("ended");
+    expect((await engine.status()).episodes).toMatchObject({ suspended: 1, abandoned: 0 });
+    expect(await replay(engine)).toMatchObject({ identical: true });
+  });
+
   it("cannot be resumed once outcomes about it would be refused", async () => {
     let now = 0;
     const { engine } = testEngine({ clock: () => now, outcomeWindow: 1_000 });

@@ -101,7 +101,8 @@ function* foldExposures<Shared, Memory>(
   }
   if (episode.state === "suspended") stats.suspended -= 1;
   if (event.state === "suspended") stats.suspended += 1;
-  if (event.state === "abandoned" && episode.state !== "abandoned") stats.abandoned += 1;
+  if (episode.state === "abandoned") stats.abandoned -= 1;
+  if (event.state === "abandoned") stats.abandoned += 1;
 
   const added = event.exposures.map((exposure) => toEpisodeExposure(exposure, draft.seq));
   countReward(stats, episode, -1);
