@@ -21,9 +21,9 @@ export function dot(a: Float32Array, b: Float32Array): number {
   return s0 + s1 + s2 + s3;
 }
 
-/** `target += factor · direction`, in place; both of one length. */
+/** `target += factor · direction`, in place. Of two lengths, as imported states may bring, the shorter counts. */
 export function addScaled(target: Float32Array, factor: number, direction: Float32Array): void {
-  for (let i = 0; i < target.length; i++) target[i] = (target[i] as number) + factor * (direction[i] as number);
+  for (let i = 0; i < direction.length; i++) target[i] = (target[i] as number) + factor * (direction[i] as number);
 }
 
 /** Scales a vector to length 1 in place and returns it; a zero vector stays zero. */

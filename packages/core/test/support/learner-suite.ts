@@ -248,6 +248,21 @@ export function testLearner(
       expect(await replay(second.engine)).toMatchObject({ identical: true });
     });
 
+    it.each([2, 9])("learns on from states that it imported, with request vectors of %d values", async (dims) => {
+      const { engine } = await lived(create(), stream(9, 10));
+      const second = testEngine({ learner: create() });
+      await importState(second.engine, await exportState(engine));
+      const random = seededRandom(12);
+      for (const { candidates } of stream(10, 6)) {
+        const { episode } = await second.engine.rank({ candidates, vector: random.direction(dims), topK: 3 });
+        await second.engine.end(episode, { reward: random.next() });
+      }
+      const { shared, memories } = await exportState(second.engine);
+      const learner = create();
+      expect(learner.shared.problem(shared)).toBeUndefined();
+      for (const { state } of memories) expect(learner.memory.problem(state)).toBeUndefined();
+    });
+
     if (gains) {
       it.each([1, 0.43])("decides by outcomes among memories of equal similarity, %d", async (similarity) => {
         const { engine } = testEngine({ learner: create() });
