@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { type Learner, memoryStore, oar, qValue, type Store, similarity } from "../src/index.js";
+import { type Engine, type Learner, memoryStore, oar, qValue, type Store, similarity } from "../src/index.js";
 import { scopesIn } from "../src/ledger/utility-bands.js";
-import { compact, exportState, forget, replay } from "../src/maintenance/index.js";
+import { compact, copyLearned, exportState, forget, replay, revise } from "../src/maintenance/index.js";
 import type { HeadWork, StateWrite } from "../src/store-kit.js";
 import { ids, request, snapshot, testEngine } from "./support/test-engine.js";
 import { writeStates } from "./support/write-states.js";
@@ -68,6 +68,24 @@ describe("an engine with another learner than the stored state's", () => {
     await never.report("run 1", { reward: true, tier: "verified" });
     expect(await exportState(third)).toEqual(await exportState(never));
     expect(await store.head("default")).toBe(await plain.head("default"));
+  });
+
+  it.each([
+    ["forgotten", forget],
+    ["revised", revise],
+    ["copied", (engine: Engine) => copyLearned(engine, { memories: [{ from: "d9", to: "d0" }] })],
+  ])("begins anew also with memories that were %s before they were shown, once compacted", async (_, change) => {
+    const store = memoryStore();
+    const first = testEngine({ store, prefix: "first" });
+    await first.engine.end((await first.engine.rank(request({ collection: "other" }))).episode);
+    await change(first.engine, { namespace: "default", ids: ["d0"] });
+    first.clock.now += 1;
+    await compact(first.engine, { namespace: "default", olderThan: 0 });
+
+    const second = testEngine({ store, prefix: "second", learner: qValue() as Learner }).engine;
+    await replay(second, { write: true });
+    await second.end((await second.rank(request())).episode, { reward: true });
+    expect(await replay(second)).toMatchObject({ identical: true, differences: [] });
   });
 
   it("can fill a ledger without learning first", async () => {

@@ -22,11 +22,16 @@ const IDS = {
   refs: ({ collection, ids }: Ids) => [sharedRef(collection), ...ids.map((id) => memoryRef(collection, id))],
 };
 
-/** The events of maintenance. The loop neither writes nor folds them, so that an application which only loops does not load them. */
+/**
+ * The events of maintenance. The loop neither writes nor folds them, so that an application which only loops does not load them.
+ *
+ * Each makes its collection known: records of memories are found through the collections that are.
+ */
 export const MAINTENANCE_EVENTS: EventKinds = {
   forget: {
     ...IDS,
     fold(draft, { collection, ids }) {
+      draft.shared(collection);
       for (const id of ids) {
         const record = draft.memory(collection, id);
         record.contentHash = 0;
@@ -45,6 +50,7 @@ export const MAINTENANCE_EVENTS: EventKinds = {
       ids: coder.texts(ids),
     }),
     fold(draft, { collection, onEdit, ids }) {
+      draft.shared(collection);
       for (const id of ids) {
         const record = draft.memory(collection, id);
         edit(draft, record, onEdit);
@@ -61,6 +67,7 @@ export const MAINTENANCE_EVENTS: EventKinds = {
     }),
     refs: ({ collection, memories }) => IDS.refs({ collection, ids: memories.flatMap(({ from, to }) => [from, to]) }),
     fold(draft, { collection, memories }) {
+      draft.shared(collection);
       for (const { from, to } of memories) {
         const { learned, contentHash, confirmed } = draft.memory(collection, from);
         const copy = draft.memory(collection, to);
@@ -88,11 +95,10 @@ export const MAINTENANCE_EVENTS: EventKinds = {
     }),
     refs: ({ collection, memories }) => IDS.refs({ collection, ids: memories.map(({ id }) => id) }),
     fold(draft, { learner, collection, shared, memories }) {
+      draft.shared(collection);
       // Bytes of another learner mean nothing to this one; a replay with that learner will read them.
       if (learner !== draft.learner.id) return;
       if (shared.length > 0) draft.replaceShared(collection, shared);
-      // Without bytes too, the collection is known from now on.
-      else draft.shared(collection);
       for (const { id, state } of memories) draft.memory(collection, id).learned = draft.decodeMemory(state);
       draft.stats.taught += 1;
     },
