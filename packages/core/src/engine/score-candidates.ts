@@ -58,6 +58,7 @@ export function createScorer(parts: EngineParts): (request: CheckedRequest) => P
     }
     const { shared, table, rows, confirmed } = known;
     const usable = vector && shared ? sameSpace(request, vector, shared) : false;
+    const draws = parts.holdout === undefined && !request.keepOrder;
     const scores = learner.score({
       shared: shared?.state,
       table,
@@ -68,12 +69,13 @@ export function createScorer(parts: EngineParts): (request: CheckedRequest) => P
       context: request.context,
       topK,
       explores: record,
+      draws,
       now: parts.now(),
     });
     const unverified = scores.unchanged ? undefined : unverifiedIn(request, confirmed, parts.onEdit);
     const unbound = unverified && scores.score.slice();
     if (unverified) boundUnverified(scores.score, similarities, unverified);
-    const hostShare = parts.holdout === undefined && !request.keepOrder ? (scores.hostShare ?? 0) : 0;
+    const hostShare = draws ? (scores.hostShare ?? 0) : 0;
     // Chance decides on recorded rankings alone; the others show the order that most of those show.
     const moved = !scores.unchanged && !request.keepOrder && (record || hostShare <= 0.5);
     return {

@@ -46,6 +46,8 @@ export interface ScoreRequest<Shared, Table> {
   readonly topK: number;
   /** False when nothing will be learned from the ranking. A learner may leave out exploration then; `oar` ranks alike. */
   readonly explores: boolean;
+  /** True when the share of episodes in {@link Scores.hostShare} is followed. @default false */
+  readonly draws?: boolean;
   /** Unix ms. */
   readonly now: number;
 }

@@ -111,8 +111,7 @@ export const reputationFull = 0.4;
 export const contextFrom = 0.2;
 export const contextFull = 0.2;
 
-/** Prior of the worth of learning: a slope, and the evidence behind it in squared advantages. */
-export const worthSlope = 1;
+/** Prior evidence that learning gains what it expects; that it loses as much, where the gates are closed. Unit: squared advantages. */
 export const worthPrior = 0.3;
 /** Prior evidence that an advantage does not mark easy requests. Range 0.3..3. Unit: squared advantages. */
 export const advantagePrior = 1;
@@ -122,8 +121,8 @@ export const worthWindow = 60;
 export const leastWorth = 0.1;
 /** Runs before the first control. Range 100..500: before, learned and host's orders hardly differ, so that controls tell little. */
 export const controlFrom = 300;
-/** Shares of control runs. The last leaves a tenth of the runs to the learned order, so that its worth can be found again. */
-export const controlShares: readonly number[] = [0, 0.05, 0.1, 0.2, 0.35, 0.5, 0.65, 0.8, 0.9];
+/** Largest share of control runs: it leaves a tenth of the runs to the learned order, so that its worth can be found again. */
+export const mostControls = 0.9;
 
 /** Numbers of an implicit step. */
 export const STEP: StepNumbers = { leastCurvature, suspicion, suspicionScale };

@@ -34,7 +34,8 @@ const room = new Float32Array(MAX_DIMS);
  * differed: the host gives no order that could be better. A memory that shares no vector space with the request has no context, and
  * its reputation counts by G; it gets no bonus.
  *
- * A share of the episodes should show the host's order instead ({@link hostShareOf}).
+ * A share of the episodes should show the host's order instead ({@link hostShareOf}). If that share is followed, closed gates count as
+ * open, and most episodes show the host's order.
  */
 export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: number): Scores {
   const { table, rows, similarities, vector, topK, now, shared = FIRST } = request;
@@ -47,7 +48,9 @@ export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: numb
   const currents = column();
   const scale = spreadScale(shared, similarities);
   const isRanked = hasSpread(shared, similarities);
-  const { reputation: trusted, context: open } = isRanked ? gatesOf(shared) : OPEN;
+  const gates = isRanked ? gatesOf(shared) : OPEN;
+  const isTried = request.draws && gates.reputation + gates.context === 0;
+  const { reputation: trusted, context: open } = isTried ? OPEN : gates;
   const gate = Math.max(trusted, open);
   const terms = { learned: column(), bonus: column(), overlap: column(), scale };
   const relative = relativeSimilarities(similarities, topK, column());

@@ -3,12 +3,10 @@ import { sigmoid } from "../../scoring/bounds.js";
 import { normalBelow } from "../../scoring/normal.js";
 import { bestFirst } from "../../scoring/order.js";
 import type { Control } from "../learner.js";
+import { gatesOf, type WorthSums } from "./gates.js";
 import * as OAR from "./parameters.js";
-import { type Slope, slopesOf } from "./regression.js";
+import { slopesOf } from "./regression.js";
 import type { OarShared } from "./state.js";
-
-/** A run's part of the regression of surprises on the advantages of learned orders, apart for both orders. */
-export type WorthSums = readonly [heldSquares: number, heldProducts: number, squares: number, products: number];
 
 /**
  * The sums of a run whose order was drawn by chance: `τ A²` and `τ A e`, rounded to float32.
@@ -50,29 +48,28 @@ export function advantageOf(
 }
 
 /**
- * The share β of its expected advantage that learning gains.
- *
- * In runs whose order was drawn by chance, surprises are regressed on A and on T, which is A where the learned order was shown and 0
- * where the host's was. The slope of A says how far an advantage marks easy requests; the slope β of T, how much of it learning gains.
- *
- *     e = γ A + β T          prior γ ~ N(0, 0.2 / 1),  β ~ N(1, 0.2 / 0.3),  variance of e 0.2
- */
-function worthOf({ heldSquares, heldProducts, squares, products }: OarShared): Slope {
-  const a11 = heldSquares + squares + OAR.advantagePrior;
-  const a22 = squares + OAR.worthPrior;
-  const h1 = heldProducts + products;
-  const h2 = products + OAR.worthPrior * OAR.worthSlope;
-  return slopesOf(a11, squares, a22, h1, h2)[1];
-}
-
-/**
  * Share of episodes that should show the host's order: the probability that learning is worth too little, by Thompson's rule (1933).
  *
- *     share = Φ((0.1 − β) / its standard error), rounded to one of {@link OAR.controlShares}; 0 in the first 300 runs
+ *     share = Φ((0.1 − β) / its standard error), rounded to twentieths, at most 0.9; 0 in the first 300 runs with an open gate
+ *
+ * β is the share of its expected advantage that learning gains. In runs whose order was drawn by chance, surprises are regressed on A and
+ * on T, which is A where the learned order was shown and 0 where the host's was. The slope of A says how far an advantage marks easy
+ * requests; the slope of T is β.
+ *
+ *     e = γ A + β T          prior γ ~ N(0, 0.2 / 1),  β ~ N(1, 0.2 / 0.3),  variance of e 0.2
+ *
+ * Where both gates are closed, the prior of β is −1: one run in ten tries the learned order, until that proves its worth. The host's order
+ * alone could not show that the gates are wrong.
  */
 export function hostShareOf(shared: OarShared): number {
-  if (shared.lessons < OAR.controlFrom) return 0;
-  const worth = worthOf(shared);
+  const { heldSquares, heldProducts, squares, products } = shared;
+  const { reputation, context } = gatesOf(shared);
+  const isOpen = reputation + context > 0;
+  if (isOpen && shared.lessons < OAR.controlFrom) return 0;
+  const a11 = heldSquares + squares + OAR.advantagePrior;
+  const a22 = squares + OAR.worthPrior;
+  const h2 = products + (isOpen ? OAR.worthPrior : -OAR.worthPrior);
+  const [, worth] = slopesOf(a11, squares, a22, heldProducts + products, h2);
   const share = normalBelow((OAR.leastWorth - worth.value) / worth.error);
-  return OAR.controlShares.reduce((near, next) => (Math.abs(next - share) < Math.abs(near - share) ? next : near));
+  return Math.min(OAR.mostControls, Math.round(share * 20) / 20);
 }
