@@ -161,7 +161,7 @@ export function resolvePostgresOptions(given: string | PostgresStoreOptions): Re
   return { ...options, source, schema, replica, listen, place: placeOf(source, schema) };
 }
 
-/** The schema that a URL names: whoever has the URL alone, as the command line, finds the ledger by it. */
+/** Schema named by the URL. The command line has only the URL, and finds the ledger by it. */
 function schemaIn(source: PgPool | string): string | undefined {
   if (typeof source !== "string") return undefined;
   const schema = new URLSearchParams(/\?([^#]*)/.exec(source)?.[1]).get("qavr_schema") ?? undefined;
