@@ -202,10 +202,11 @@ function score(request: ScoreRequest<ByUseShared, ByUseTable>): Scores {
     ...request,
     table: table.oar,
     similarities: isFlat ? similarities : shifted(similarities),
+    // The advantage that `oar` expects is that of its own list.
+    draws: false,
   });
   return {
     ...scores,
-    // The advantage that `oar` expects is that of its own list.
     hostShare: 0,
     score: isFlat ? shifted(scores.score) : scores.score,
     unchanged: scores.unchanged && shifts.every((shift) => shift === 0),

@@ -1,5 +1,5 @@
 import { type Learner, oar } from "@qavr/core";
-import { exportState, replay } from "@qavr/core/maintenance";
+import { exportState, importState, replay } from "@qavr/core/maintenance";
 import { describe, expect, it } from "vitest";
 import { testEngine } from "../../core/test/support/test-engine.js";
 import { type ByUseMemory, type ByUseShared, byUse } from "../src/by-use.js";
@@ -137,6 +137,16 @@ describe("byUse", () => {
         return { id, evidence, reputation, information, vector };
       });
     expect(await states(without)).toEqual(await states(plain));
+  });
+
+  it("keeps closed gates closed: it draws no runs that could open them", async () => {
+    const { engine } = await live(testEngine({ learner: byUse() as Learner }), 20, (kind, id) => id.startsWith(kind));
+    const state = await exportState(engine);
+    const none = { both: 0, reputationSurprise: 0, gateNumerator: 0 };
+    const shared = { ...(state.shared as ByUseShared), ...none, reputations: 100, gateDenominator: 100 };
+    const closed = testEngine({ learner: byUse() as Learner }).engine;
+    await importState(closed, { ...state, shared });
+    expect(await closed.rank({ ...asked("a", 2), record: false })).toMatchObject({ gate: 0 });
   });
 
   it("takes a run back with its uses when a better verdict replaces it", async () => {
