@@ -202,7 +202,7 @@ describe.concurrent("a process that stops while it verifies", () => {
     const writing = postgresStore({ pool: server.pool, schema });
     await writing.commit("n", [tally("a")], counting);
     const pool = heldPool(own);
-    const stopped = pool.hold("select seq, key, type, at, payload, digest", "statement");
+    const stopped = pool.hold("select seq, key, type, float8send", "statement");
     const store = postgresStore({ pool, schema, statementTimeout: 1_500 });
     const check = store.verify("n");
     const reading = async () =>
