@@ -99,9 +99,9 @@ export function checkLoop({ events, ids, texts }: LoopSample): LoopFinding[] {
   }
   if (over.length < LOOP_RUNS) return found;
 
-  const told = over.filter((episode) => rewards.has(episode) || voted.has(episode)).length;
-  if (told < over.length * MOST) {
-    say("OUTCOMES_MISSING", `${over.length - told} of the latest ${over.length} runs have no outcome.`);
+  const withOutcome = over.filter((episode) => rewards.has(episode) || voted.has(episode)).length;
+  if (withOutcome < over.length * MOST) {
+    say("OUTCOMES_MISSING", `${over.length - withOutcome} of the latest ${over.length} runs have no outcome.`);
   }
   if (texts < ids && texts <= ids * MOST) {
     say("IDS_CHANGE", `${ids} ids were shown for ${texts} different texts, so evidence does not add up.`);

@@ -39,7 +39,7 @@ export interface RunSample {
   /** Runs that are over. */
   readonly runs: number;
   /** Those with a reward, whatever its tier, or with votes on memories. */
-  readonly told: number;
+  readonly withOutcome: number;
   /** The busiest first. */
   readonly reporters: readonly Reporter[];
   /** Oldest first: another learner, imports, revocations. */
@@ -122,7 +122,7 @@ function withoutCandidates(event: HistoryEvent): HistoryEvent {
 type OutcomeEvent = Extract<HistoryEvent, { readonly type: "outcome" }>;
 
 /** The outcomes in some events without those that were revoked. Events are in order. */
-function standingIn(events: readonly HistoryEvent[]): readonly OutcomeEvent[] {
+function unrevokedIn(events: readonly HistoryEvent[]): readonly OutcomeEvent[] {
   const revocations = events.flatMap((event) => (event.type === "revoke" ? [event] : []));
   return events.flatMap((event) => {
     if (event.type !== "outcome") return [];
@@ -142,7 +142,7 @@ function standingIn(events: readonly HistoryEvent[]): readonly OutcomeEvent[] {
 
 /** The outcomes with a reward in some events, without those that were revoked. Events are in order. */
 export function outcomesIn(events: readonly HistoryEvent[]): readonly (Judgement & Pick<Reporter, "source">)[] {
-  return standingIn(events).flatMap(({ at, episode, reward, tier, source }) =>
+  return unrevokedIn(events).flatMap(({ at, episode, reward, tier, source }) =>
     reward === null ? [] : [{ episode, at, reward, tier, source }],
   );
 }
@@ -159,7 +159,7 @@ export function rewardsIn(events: readonly HistoryEvent[]): ReadonlyMap<string, 
 }
 
 /** The runs in some events of one ledger. Events are in order. */
-export function runsIn(events: readonly HistoryEvent[]): Pick<RunSample, "judged" | "runs" | "told"> {
+export function runsIn(events: readonly HistoryEvent[]): Pick<RunSample, "judged" | "runs" | "withOutcome"> {
   const over = new Set<string>();
   const draws = new Map<string, Pick<JudgedRun, "heldOut" | "memoryOff">>();
   for (const event of events) {
@@ -175,12 +175,12 @@ export function runsIn(events: readonly HistoryEvent[]): Pick<RunSample, "judged
     ...run,
     ...(draws.get(run.episode) ?? { heldOut: false, memoryOff: false }),
   }));
-  const voted = standingIn(events).filter(({ helpful, harmful }) => helpful.length + harmful.length > 0);
-  const told = new Set([...all, ...voted].map(({ episode }) => episode));
+  const voted = unrevokedIn(events).filter(({ helpful, harmful }) => helpful.length + harmful.length > 0);
+  const withOutcome = new Set([...all, ...voted].map(({ episode }) => episode));
   const judgements = all.filter(({ tier }) => JUDGEMENTS.has(tier));
   return {
     judged: judgements.length > 0 ? judgements : all,
     runs: over.size,
-    told: [...over].filter((episode) => told.has(episode)).length,
+    withOutcome: [...over].filter((episode) => withOutcome.has(episode)).length,
   };
 }

@@ -54,7 +54,7 @@ const EXTREMES = 5;
 export async function statusReport(ledger: Ledger, progress?: Progress): Promise<StatusReport> {
   const { engine, place, namespace, namespaces } = ledger;
   const status = await engine.status({ namespace });
-  const { judged, runs, told, reporters, events, sampled } = await readRuns(ledger, progress);
+  const { judged, runs, withOutcome, reporters, events, sampled } = await readRuns(ledger, progress);
   const { learner, episodes, taught, outcomes, lift, memoryLift, contexts, collections, sources } = status;
   const ends = (pick: "best" | "worst", sign: 1 | -1): Extreme[] =>
     collections
@@ -75,7 +75,7 @@ export async function statusReport(ledger: Ledger, progress?: Progress): Promise
       suspended: episodes.suspended,
       abandoned: episodes.abandoned,
       taught,
-      ...(runs > 0 ? { coverage: Math.min(1, Math.max(told / runs, late)) } : {}),
+      ...(runs > 0 ? { coverage: Math.min(1, Math.max(withOutcome / runs, late)) } : {}),
     },
     outcomes,
     ...(lift ? { lift } : {}),
