@@ -58,7 +58,7 @@ export function ambiguousNames(names: PublicNames): Record<string, readonly stri
   return Object.fromEntries(ambiguous.map(([name, { entries }]) => [name, entries]));
 }
 
-/** What TypeScript says against the declarations of a library that exports the result of each function. */
+/** Errors of TypeScript in the declarations of a library that exports the result of each function. */
 export function unnamedTypes(specifier: string, functions: readonly string[]): string[] {
   const library = repositoryFile("packages/checks/library.ts");
   const calls = functions.map(

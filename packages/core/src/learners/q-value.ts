@@ -45,7 +45,7 @@ export interface QValueOptions {
   readonly rewards?: { readonly [Reward in keyof QValueRewards]?: QValueRewards[Reward] | undefined } | undefined;
 }
 
-/** What `qValue` returns. The name lets declarations of other packages refer to it. */
+/** The learner that `qValue` returns, named for the declarations of other packages. */
 export interface QValueLearner extends Learner<QValueShared, QValueState, DecodedTable<QValueState>> {}
 
 /** Every setting with its value. */

@@ -2,7 +2,7 @@ import { contribute } from "./contribution.js";
 import type { Learner } from "./learner.js";
 import { DecodedTable, noState } from "./one-by-one.js";
 
-/** What `similarity` returns. The name lets declarations of other packages refer to it. */
+/** The learner that `similarity` returns, named for the declarations of other packages. */
 export interface SimilarityLearner extends Learner<null, null, DecodedTable<null>> {}
 
 /**

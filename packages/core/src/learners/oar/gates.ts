@@ -2,6 +2,7 @@ import { clamp } from "../../scoring/bounds.js";
 import * as OAR from "./parameters.js";
 import { slopesOf } from "./regression.js";
 import type { OarShared } from "./state.js";
+import type { WorthSums } from "./worth.js";
 
 /** Influence of reputations and of contexts on the order, each in [0, 1]. */
 export interface Gates {
@@ -10,9 +11,6 @@ export interface Gates {
 }
 
 export const OPEN: Gates = { reputation: 1, context: 1 };
-
-/** A run's part of the regression of surprises on the advantages of learned orders, apart for both orders. */
-export type WorthSums = readonly [heldSquares: number, heldProducts: number, squares: number, products: number];
 
 /**
  * A run's part of two regressions: of surprises on the predictions of reputations (1) and contexts (2) for the run, and of what learning

@@ -18,7 +18,7 @@ export interface OarOptions {
   readonly halfLife?: number | undefined;
 }
 
-/** What `oar` returns. The name lets declarations of other packages refer to it. */
+/** The learner that `oar` returns, named for the declarations of other packages. */
 export interface OarLearner extends Learner<OarShared, OarMemory, OarTable> {}
 
 const MINUTE = 60_000;
@@ -70,12 +70,13 @@ export function oar(options: OarOptions = {}): OarLearner {
     },
     summarize(shared) {
       const { reputation, context } = gatesOf(shared);
+      const gate = Math.max(reputation, context);
       return {
         lessons: shared.lessons,
-        gate: Math.max(reputation, context),
+        gate,
         reputations: reputation,
         contexts: context,
-        controls: hostShareOf(shared),
+        controls: hostShareOf(shared, gate === 0),
         spread: shared.spread,
         dims: shared.mean.length,
       };

@@ -111,7 +111,7 @@ export const reputationFull = 0.4;
 export const contextFrom = 0.2;
 export const contextFull = 0.2;
 
-/** Prior evidence that learning gains what it expects; that it loses as much, where the gates are closed. Unit: squared advantages. */
+/** Prior evidence that learning gains what it expects, or loses as much where both gates are closed. Unit: squared advantages. */
 export const worthPrior = 0.3;
 /** Prior evidence that an advantage does not mark easy requests. Range 0.3..3. Unit: squared advantages. */
 export const advantagePrior = 1;

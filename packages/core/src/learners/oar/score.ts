@@ -129,7 +129,7 @@ export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: numb
       overlaps: terms.overlap,
     });
   }
-  const hostShare = isRanked && !unchanged ? hostShareOf(shared) : 0;
+  const hostShare = isRanked && !unchanged ? hostShareOf(shared, isTried) : 0;
   return {
     score: scores,
     utility: utilities,

@@ -27,12 +27,10 @@ describe("the share of control runs", () => {
   });
 
   it("leaves one run in ten to the learned order where the gates are closed, until it proves its worth", () => {
-    /** Predictions by contexts that did not come true. */
-    const closed = (shared: OarShared) => ({ ...shared, gateDenominator: 20 });
     // Φ((0.1 + 1) / √(0.2 / 0.3)) = 0.911
-    expect(hostShareOf({ ...closed(sharedCodec.empty()), lessons: 20 })).toBe(0.9);
-    expect(hostShareOf(closed(after([...runsOf(10, false, -0.1), ...runsOf(90, true, 0)])))).toBe(0.9);
-    expect(hostShareOf(closed(after([...runsOf(20, false, 0.5), ...runsOf(180, true, 0)])))).toBe(0);
+    expect(hostShareOf({ ...sharedCodec.empty(), lessons: 20 }, true)).toBe(0.9);
+    expect(hostShareOf(after([...runsOf(10, false, -0.1), ...runsOf(90, true, 0)]), true)).toBe(0.9);
+    expect(hostShareOf(after([...runsOf(20, false, 0.5), ...runsOf(180, true, 0)]), true)).toBe(0);
   });
 
   it("falls to 0 where learned orders gain what was predicted, and controls do not", () => {

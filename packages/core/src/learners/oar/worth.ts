@@ -3,10 +3,12 @@ import { sigmoid } from "../../scoring/bounds.js";
 import { normalBelow } from "../../scoring/normal.js";
 import { bestFirst } from "../../scoring/order.js";
 import type { Control } from "../learner.js";
-import { gatesOf, type WorthSums } from "./gates.js";
 import * as OAR from "./parameters.js";
 import { slopesOf } from "./regression.js";
 import type { OarShared } from "./state.js";
+
+/** A run's part of the regression of surprises on the advantages of learned orders, apart for both orders. */
+export type WorthSums = readonly [heldSquares: number, heldProducts: number, squares: number, products: number];
 
 /**
  * The sums of a run whose order was drawn by chance: `τ A²` and `τ A e`, rounded to float32.
@@ -58,17 +60,17 @@ export function advantageOf(
  *
  *     e = γ A + β T          prior γ ~ N(0, 0.2 / 1),  β ~ N(1, 0.2 / 0.3),  variance of e 0.2
  *
- * Where both gates are closed, the prior of β is −1: one run in ten tries the learned order, until that proves its worth. The host's order
- * alone could not show that the gates are wrong.
+ * The prior of β is −1 where both gates are closed. One run in ten tries the learned order then, until that proves its worth; the host's
+ * order alone could not show that the gates are wrong.
+ *
+ * @param isClosed both gates are 0
  */
-export function hostShareOf(shared: OarShared): number {
+export function hostShareOf(shared: OarShared, isClosed = false): number {
   const { heldSquares, heldProducts, squares, products } = shared;
-  const { reputation, context } = gatesOf(shared);
-  const isOpen = reputation + context > 0;
-  if (isOpen && shared.lessons < OAR.controlFrom) return 0;
+  if (!isClosed && shared.lessons < OAR.controlFrom) return 0;
   const a11 = heldSquares + squares + OAR.advantagePrior;
   const a22 = squares + OAR.worthPrior;
-  const h2 = products + (isOpen ? OAR.worthPrior : -OAR.worthPrior);
+  const h2 = products + (isClosed ? -OAR.worthPrior : OAR.worthPrior);
   const [, worth] = slopesOf(a11, squares, a22, heldProducts + products, h2);
   const share = normalBelow((OAR.leastWorth - worth.value) / worth.error);
   return Math.min(OAR.mostControls, Math.round(share * 20) / 20);
