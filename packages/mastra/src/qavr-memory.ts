@@ -89,6 +89,7 @@ export class QavrMemory extends Memory {
     this.#wiring = {
       semanticRecall: recalls,
       lastMessages: options?.lastMessages,
+      observationalMemory: options?.observationalMemory,
       hasVector: Boolean(vector && embedder),
       hasCollections: (qavr.collections ?? []).length > 0,
     };

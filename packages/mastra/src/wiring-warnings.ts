@@ -1,3 +1,4 @@
+import { isObservationalMemoryEnabled } from "@mastra/core/memory";
 import type { Logger } from "@qavr/core";
 import { storeInEnvironment } from "@qavr/core/adapter";
 import { type OwnLogCode, warn } from "./log-codes.js";
@@ -8,6 +9,7 @@ import { namedScorers } from "./outcomes/score-rewards.js";
 export interface Wiring {
   readonly semanticRecall: unknown;
   readonly lastMessages: unknown;
+  readonly observationalMemory: unknown;
   readonly hasVector: boolean;
   readonly hasCollections: boolean;
 }
@@ -26,7 +28,9 @@ function warnOncePerEngine({ shared, options: { logger } }: WarningParts, code: 
 }
 
 /** Warns of settings at construction that keep a memory from learning. */
-export function warnOfWiring(parts: WarningParts, { semanticRecall, lastMessages }: Wiring): void {
+export function warnOfWiring(parts: WarningParts, { semanticRecall, lastMessages, observationalMemory }: Wiring): void {
+  // Observational memory stores the messages itself.
+  if (isObservationalMemoryEnabled(observationalMemory as boolean)) return;
   if (semanticRecall && (lastMessages === false || lastMessages === 0)) {
     warnOncePerEngine(
       parts,

@@ -6,6 +6,7 @@ import { type LearningOptions, QavrMemory, type QavrMemoryFields, qavrRoutes } f
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { bench, remember, scriptedAgent, USER } from "./support/bench.js";
 import { listener } from "./support/listener.js";
+import { scriptedModel } from "./support/scripted-model.js";
 import { libsql } from "./support/stores.js";
 import { wordEmbedder } from "./support/word-embedder.js";
 
@@ -26,6 +27,8 @@ async function warnings(fields: QavrMemoryFields): Promise<string[]> {
 
 class PostgresStore extends InMemoryStore {}
 
+const OBSERVED = { model: scriptedModel([{ text: "nothing new" }]).model };
+
 describe("a memory that is made", () => {
   it("recalls semantically unless told otherwise", async () => {
     const fields = { ...libsql(), embedder: wordEmbedder() };
@@ -44,6 +47,13 @@ describe("a memory that is made", () => {
     ["there is nothing to recall with", { storage: new InMemoryStore() }, ["SEMANTIC_RECALL_OFF"]],
     ["nothing is stored", { ...libsqlFields(), options: { lastMessages: false } }, ["HISTORY_OFF"]],
     ["nothing is stored, by a number", { ...libsqlFields(), options: { lastMessages: 0 } }, ["HISTORY_OFF"]],
+    [
+      "observational memory is switched off too",
+      { ...libsqlFields(), options: { lastMessages: false, observationalMemory: { ...OBSERVED, enabled: false } } },
+      ["HISTORY_OFF"],
+    ],
+    // Observational memory stores the messages itself.
+    ["they are observed", { ...libsqlFields(), options: { lastMessages: false, observationalMemory: OBSERVED } }, []],
     [
       "only collections are recalled",
       { storage: new InMemoryStore(), qavr: { collections: [{ collection: { name: "lessons", search: () => [] } }] } },
