@@ -172,6 +172,25 @@ export async function inheritMessages(
   }
 }
 
+/**
+ * Deletes the vectors of the copies of messages that are not remembered. Rejects only when failures reach the caller: not every vector
+ * store can delete by a filter.
+ *
+ * @param copies The copy of each message, by id.
+ */
+export async function withholdCopies(
+  { kit, shared }: MemoryParts,
+  copies: Readonly<Record<string, string>>,
+  unembed: (indexName: string, messageIds: readonly string[]) => Promise<void>,
+): Promise<void> {
+  try {
+    for (const [index, ids] of shared.turns.withholdCopies(copies)) await unembed(index, ids);
+  } catch (error) {
+    const message = "The vectors of copied messages that are not remembered could not be deleted.";
+    kit.failOpen("NOT_REVISED", message, { error });
+  }
+}
+
 async function byNamespace(
   parts: MemoryParts,
   scope: ForgetScope,

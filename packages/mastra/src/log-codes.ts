@@ -18,7 +18,7 @@ const OWN_CODES = {
   ECHOES_DROPPED: "A recall left out earlier questions that repeat the request.",
   EPISODE_NOT_SUSPENDED: "A suspended run's episode could not be recorded, so another process cannot resume it.",
   NOT_FORGOTTEN: "The learned state of deleted messages could not be forgotten.",
-  NOT_REVISED: "The evidence of changed or cloned messages could not be adjusted.",
+  NOT_REVISED: "Evidence or vectors of changed or cloned messages were not adjusted.",
   SCORE_IGNORED: "A score or feedback cannot be read as a reward or cannot reach its run.",
   ALREADY_REWARDED: "A score or feedback came again with another value; the first one counts.",
 } as const;

@@ -27,6 +27,7 @@ import {
   reviseMessages,
   storedMessages,
   threadMessages,
+  withholdCopies,
 } from "./learned-messages.js";
 import type { LearningOptions } from "./learning-options.js";
 import { attachParts, createParts, type MemoryParts } from "./memory-parts.js";
@@ -293,9 +294,8 @@ export class QavrMemory extends Memory {
     return thread;
   }
 
-  /** Deletes the vectors of the copies of messages that are not remembered. @param copies The copy of each message, by id. */
-  async #withhold(copies: Readonly<Record<string, string>>): Promise<void> {
-    for (const [index, ids] of this.#parts.shared.turns.withholdCopies(copies)) await this.#unembed(index, ids);
+  #withhold(copies: Readonly<Record<string, string>>): Promise<void> {
+    return withholdCopies(this.#parts, copies, (indexName, ids) => this.#unembed(indexName, ids));
   }
 
   async #unembed(indexName: string, ids: readonly string[]): Promise<void> {

@@ -5,6 +5,7 @@ import { exportState, replay } from "@qavr/core/maintenance";
 import type { AgentRunInfo, FoundMemory, LearningOptions, QavrMemory, SemanticRecallOptions } from "@qavr/mastra";
 import { describe, expect, it, vi } from "vitest";
 import { type Bench, bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
+import { listener } from "./support/listener.js";
 
 const RIGHT = "service rollout by helm upgrade, the new way";
 const WRONG = "service rollout with docker compose up, the old way";
@@ -193,6 +194,18 @@ describe("a cloned thread", () => {
     expect(await replay(given.memory.engine)).toMatchObject({ identical: true });
 
     expect(await embeddedAfter(({ memory }) => memory.cloneThread({ sourceThreadId: "daily" }))).toBe(0);
+  });
+
+  it("is made also where the vector store refuses to delete those vectors, which is logged", async () => {
+    const { codes, logger } = listener();
+    const { memory, vector } = bench({ logger, semanticRecall: { rememberTurns: () => false } });
+    await remember(memory, RIGHT, { thread: "daily" });
+    vector.deleteVectors = async () => {
+      throw new Error("deleteVectors is not yet implemented");
+    };
+    const { clonedMessages } = await memory.cloneThread({ sourceThreadId: "daily" });
+    expect(clonedMessages).toHaveLength(2);
+    expect(codes).toEqual(["NOT_REVISED"]);
   });
 });
 
