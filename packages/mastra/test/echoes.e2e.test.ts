@@ -73,6 +73,19 @@ describe("an earlier question of the user's own", () => {
     expect(view?.dropped).toEqual([messages.find(({ role }) => role === "user")?.id]);
   });
 
+  it("that is dropped gives its place to a near memory also where the store's scores are distances", async () => {
+    const given = bench({ semanticRecall: { echoes: "drop" } });
+    const query = given.vector.query.bind(given.vector);
+    given.vector.query = async (params) =>
+      (await query(params)).map((result) => ({ ...result, score: 1 - result.score }));
+    await ask(given, `${QUESTION}?`, "first", "Run make deploy in the payment folder for any tenant.");
+    await ask(given, "green tea", "tea", "takes three minutes");
+    await ask(given, "deploy the payment service with docker for tenants", "docker", "noted deploy");
+    expect(await ask(given, SAME, "second", "As before.")).toContain("Run make deploy");
+    await given.memory.reportOutcome({ threadId: "second", success: false });
+    expect(await ask(given, SAME, "third", "As before.")).toContain("with docker");
+  });
+
   it("is dropped without an answer only where it equals the present one", async () => {
     const given = bench({ semanticRecall: { echoes: "drop" } });
     await store(given, `${QUESTION}?`);

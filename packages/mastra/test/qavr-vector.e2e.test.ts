@@ -54,6 +54,18 @@ describe("a wrapped vector store", () => {
     expect((await documents.query(query)).map(({ id }) => id)).toEqual(["permissions"]);
   });
 
+  it("reads scores that rise from the best result on as distances, as LanceDB's are", async () => {
+    const ask = vector.query.bind(vector);
+    vi.spyOn(vector, "query").mockImplementation(async (params) =>
+      (await ask(params)).map((result) => ({ ...result, score: 1 - result.score })),
+    );
+    const documents = qavrVector(vector, { store: memoryStore() });
+    const [wrong] = await documents.query(query);
+    expect(wrong?.id).toBe("cache");
+    await documents.reportOutcome(wrong as never, { success: false });
+    expect((await documents.query(query)).map(({ id }) => id)).toEqual(["permissions"]);
+  });
+
   it("learns of ids that are numbers, as Qdrant's may be, and returns them as they are", async () => {
     const numbers = Object.keys(TEXTS);
     const ask = vector.query.bind(vector);

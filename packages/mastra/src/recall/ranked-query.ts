@@ -78,12 +78,20 @@ async function findCandidates(plan: QueryPlan, ask: Ask, params: QueryVectorPara
   const found = admitted(plan, answer);
   const missing = found.results.length < topK && answer.length >= topK;
   const more = await askMore(plan, ask, plan.askAgain(asked, answer, missing));
+  const sign = areDistances(answer) ? -1 : 1;
   return more.length === 0
     ? found
     : admitted(
         plan,
-        [...answer, ...more].sort((a, b) => b.score - a.score),
+        [...answer, ...more].sort((a, b) => sign * (b.score - a.score)),
       );
+}
+
+/** True for scores that rise along a list with the best first: distances, as LanceDB returns. */
+function areDistances(results: readonly QueryResult[]): boolean {
+  const scores = results.map(({ score }) => score);
+  const rises = scores.every((score, place) => place === 0 || score >= (scores[place - 1] as number));
+  return rises && scores[0] !== scores.at(-1);
 }
 
 /** Asks for the wide list. A store with limits may refuse it; then the caller's own query decides. */
@@ -173,7 +181,8 @@ function preferred(
   { results, ids }: Found,
 ): Found & { readonly similarities: readonly number[] } {
   const scores = results.map(({ score }) => score);
-  const similarities = scores.every(Number.isFinite) ? scores : byRank(scores.length);
+  const known = areDistances(results) ? scores.map((distance) => 1 - distance) : scores;
+  const similarities = known.every(Number.isFinite) ? known : byRank(known.length);
   if (!recency) return { results, ids, similarities };
   const now = Date.now();
   const prior = results.map(({ metadata }, place) =>
