@@ -4,7 +4,8 @@ import { createVectorQueryTool } from "@mastra/rag";
 import { createEngine, memoryStore } from "@qavr/core";
 import { type QavrVector, qavrVector } from "@qavr/mastra";
 import { beforeEach, describe, expect, it, vi } from "vitest";
-import { bench, latest, scriptedAgent, USER } from "./support/bench.js";
+import { bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
+import { promptText } from "./support/scripted-model.js";
 import { libsql } from "./support/stores.js";
 import { DIMENSION, wordEmbedder, wordVector } from "./support/word-embedder.js";
 
@@ -178,6 +179,16 @@ describe("a wrapped vector store", () => {
     const [{ candidates }] = rank.mock.calls[0] as Parameters<typeof engine.rank>;
     const groups = Object.fromEntries(candidates.map(({ id, group }) => [id, group]));
     expect(groups).toMatchObject({ rollout: "deploy", leaf: "7", cache: undefined });
+  });
+
+  it("of one memory serves another one, which ranks it once", async () => {
+    const { memory: first } = bench();
+    const { memory } = bench({}, { storage: first.storage as never, vector: first.vector as never });
+    await remember(first, "deploy the service with helm upgrade");
+    const agent = scriptedAgent(memory, [{ text: "with helm" }]);
+    await agent.generate("how is the service deployed", { memory: { thread: "task", resource: USER } });
+    expect(promptText(agent.prompts[0])).toContain("helm upgrade");
+    expect((await latest(memory, "task"))?.exposures).toHaveLength(1);
   });
 
   it("does not rank what a memory around it ranks", async () => {

@@ -10,13 +10,21 @@ import { type QueryPlan, rankedQuery } from "./ranked-query.js";
  */
 export const recallScopes: AsyncLocalStorage<QueryPlan> = new AsyncLocalStorage();
 
+/** Key of the store that a memory has wrapped: another memory may be given the wrapped one, and would rank its results twice. */
+const WRAPPED: unique symbol = Symbol.for("qavr.mastra.vector") as never;
+
 /** The same vector store; queries of a recall return results in learned order, and embedded messages are noted. */
-export function rerankingVector<Vector extends MastraVector>(inner: Vector, turns: Turns): Vector {
+export function rerankingVector<Vector extends MastraVector>(
+  given: Vector & { readonly [WRAPPED]?: Vector },
+  turns: Turns,
+): Vector {
+  const inner = given[WRAPPED] ?? given;
   const ranking = proxyVector(inner, (params, ask) => {
     const plan = recallScopes.getStore();
     return plan ? rankedQuery(plan, ask, params) : ask(params);
   });
   return withMembers(ranking, {
+    [WRAPPED]: inner,
     async upsert(params: Parameters<MastraVector["upsert"]>[0]) {
       const ids = await inner.upsert(params);
       turns.embedded(params.indexName, params.metadata?.map((entry) => entry?.message_id) ?? []);
