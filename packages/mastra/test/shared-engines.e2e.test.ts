@@ -1,10 +1,16 @@
+import { LocalFilesystem, Workspace } from "@mastra/core/workspace";
 import { memoryStore, type Store } from "@qavr/core";
+import { openProcedures } from "@qavr/markdown";
 import { type QavrMemory, qavrVector } from "@qavr/mastra";
+import { procedureProcessor, rankedToolsProcessor, rankedWorkspace } from "@qavr/mastra/agents";
 import { describe, expect, it, vi } from "vitest";
 import { bench } from "./support/bench.js";
 import { collectGarbage } from "./support/collect-garbage.js";
 import { half } from "./support/judged.js";
-import { libsql } from "./support/stores.js";
+import { libsql, temporaryFolder } from "./support/stores.js";
+import { tools } from "./support/tools.js";
+
+const filesystem = new LocalFilesystem({ basePath: temporaryFolder() });
 
 /** How many users each of the engines on a store is known to have. */
 function usersOn(store: Store): number[] {
@@ -52,6 +58,12 @@ describe("an engine that many share", () => {
   it.each<[string, (memory: QavrMemory) => unknown]>([
     ["a vector store", (memory) => qavrVector(vector, { memory })],
     ["a scorer", (memory) => memory.rewardFrom(half)],
+    ["ranked tools", (memory) => rankedToolsProcessor({ memory, tools })],
+    ["procedures", (memory) => procedureProcessor({ memory, procedures: openProcedures(temporaryFolder()) })],
+    [
+      "a workspace",
+      (memory) => rankedWorkspace({ memory, workspace: new Workspace({ filesystem, skills: ["skills"] }) }),
+    ],
   ])("stays open for %s whose memory is gone", async (_what, make) => {
     const store = memoryStore();
     const memoryOf = (clock?: () => number): QavrMemory =>

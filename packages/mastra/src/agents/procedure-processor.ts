@@ -79,7 +79,7 @@ export function procedureProcessor(fields: ProcedureProcessorFields): InputProce
     return (places ?? choose(hits.slice(0, k).map((_, place) => place))).map(lineAt);
   };
 
-  return {
+  const processor: InputProcessor = {
     id: "qavr-procedures",
     name: "Procedures",
     async processInputStep({ tools: given = {}, messages, messageList, requestContext }: ProcessInputStepArgs) {
@@ -99,6 +99,9 @@ export function procedureProcessor(fields: ProcedureProcessorFields): InputProce
       return { tools: { ...given, ...tools } };
     },
   };
+  // It may outlive its memory.
+  parts.shared.useFor(processor);
+  return processor;
 }
 
 function procedureTool(

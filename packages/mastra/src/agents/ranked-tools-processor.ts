@@ -77,7 +77,7 @@ export function rankedToolsProcessor(fields: RankedToolsProcessorFields): InputP
     return names;
   };
 
-  return {
+  const processor: InputProcessor = {
     id: "qavr-tools",
     name: "RankedTools",
     async processInputStep({
@@ -105,6 +105,9 @@ export function rankedToolsProcessor(fields: RankedToolsProcessorFields): InputP
       }
     },
   };
+  // It may outlive its memory.
+  parts.shared.useFor(processor);
+  return processor;
 }
 
 /** @throws INVALID_ARGUMENT for no tools, a list, and what is no tool */

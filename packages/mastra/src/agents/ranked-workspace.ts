@@ -158,5 +158,8 @@ export function rankedWorkspace<Workspace extends SkilledWorkspace>(
     }
   };
 
-  return withMembers(workspace, { skills: scoped(skills, undefined) }) as Workspace;
+  const ranked = withMembers(workspace, { skills: scoped(skills, undefined) }) as Workspace;
+  // It may outlive its memory.
+  parts.shared.useFor(ranked);
+  return ranked;
 }
