@@ -82,10 +82,6 @@ describe("an episode with memory off", () => {
     expect(Math.abs(drawn.off - 500)).toBeLessThan(64);
     expect(Math.abs(drawn.held - drawn.learned)).toBeLessThan(2 * 45);
   });
-
-  it.each([-0.1, 1.1, Number.NaN])("cannot be asked for with a share of %s", (memoryOff) => {
-    expect(() => testEngine({ memoryOff })).toThrowError(expect.objectContaining({ code: "INVALID_ARGUMENT" }));
-  });
 });
 
 it("the lift of memory is what showing memories adds, with its interval", async () => {

@@ -223,8 +223,7 @@ describe("other calls", () => {
 
 describe("createEngine", () => {
   it.each([
-    ["no options", undefined],
-    ["no store", {}],
+    ["no store", { store: undefined }],
     ["something that is no store", { store: "ledger.db" }],
     ["a time to live of 0", { episodeTtl: 0 }],
     ["a NaN time to live", { episodeTtl: Number.NaN }],
@@ -237,18 +236,28 @@ describe("createEngine", () => {
     ["a text for a time", { outcomeWindow: "86400000" }],
     ["a BigInt for a time", { episodeTtl: 1000n }],
     ["true for a time", { readTimeout: true }],
+    ["a timeout of 0", { readTimeout: 0 }],
+    ["a negative timeout", { writeTimeout: -1 }],
+    ["a NaN timeout", { writeTimeout: Number.NaN }],
+    ["a negative share", { holdout: -0.1 }],
+    ["a share above 1", { memoryOff: 1.1 }],
+    ["a NaN share", { holdout: Number.NaN }],
+    ["a text for a share", { holdout: "0.5" }],
+    ["a learner that is none", { learner: {} }],
+    ["no learner", { learner: null }],
+    ["a switch that is neither on nor off", { enabled: "no" }],
     ["a time for a clock", { clock: Date.now() }],
     ["no clock", { clock: null }],
     ["an id for what makes ids", { createId: "id" }],
     ["a number for a timer", { setTimer: 5 }],
   ])("refuses %s", (_, options) => {
-    const whole =
-      options && "store" in options
-        ? options
-        : options && Object.keys(options).length > 0
-          ? { store: memoryStore(), ...options }
-          : options;
-    expect(() => createEngine(whole as never)).toThrowError(expect.objectContaining({ code: "INVALID_ARGUMENT" }));
+    expect(() => createEngine({ store: memoryStore(), ...options } as never)).toThrowError(
+      expect.objectContaining({ code: "INVALID_ARGUMENT" }),
+    );
+  });
+
+  it.each([undefined, {}])("refuses %j in the place of options", (options) => {
+    expect(() => createEngine(options as never)).toThrowError(expect.objectContaining({ code: "INVALID_ARGUMENT" }));
   });
 });
 
@@ -287,15 +296,6 @@ describe("what is no object or no list at all", () => {
     ["status", () => tested.engine.status({ namespace: as(null) })],
   ])("does not take null for the default namespace: %s", async (_, call) => {
     await expectRefused("INVALID_ID", call);
-  });
-
-  it("is refused by the constructor: a learner that is none, a switch that is neither on nor off", () => {
-    const store = memoryStore();
-    for (const options of [{ learner: {} }, { learner: null }, { enabled: "no" }]) {
-      expect(() => createEngine(as({ store, ...options }))).toThrowError(
-        expect.objectContaining({ code: "INVALID_ARGUMENT" }),
-      );
-    }
   });
 });
 
