@@ -3,7 +3,7 @@ import { type Engine, memoryStore, type Store } from "../src/index.js";
 import { decodeEvent } from "../src/ledger/event-codec.js";
 import { MAINTENANCE_EVENTS } from "../src/ledger/maintenance-events.js";
 import { replay } from "../src/maintenance/index.js";
-import { slowStore } from "./support/faulty-store.js";
+import { heldStore } from "./support/held-store.js";
 import { DAY, MINUTE, request, testEngine } from "./support/test-engine.js";
 import { turn } from "./support/turn.js";
 
@@ -62,12 +62,13 @@ describe("an episode that nobody ends", () => {
   });
 
   it("until a sweep has begun with others is not abandoned by that sweep", async () => {
-    const { store, release } = slowStore();
+    const { store, hold, release } = heldStore("commit");
     const { engine, clock } = testEngine({ store, episodeTtl: MINUTE });
     const open: string[] = [];
     // More than are written together.
     for (let i = 0; i < 150; i++) open.push((await engine.rank(request({ topK: 1 }))).episode);
     clock.now += 2 * MINUTE;
+    hold();
     const swept = engine.flush();
     const late = open[120] as string;
     const ended = engine.end(late, { reward: true });
@@ -195,7 +196,7 @@ describe("the limit on open episodes", () => {
 
 describe.each(["flush", "close"] as const)("%s", (method) => {
   it("waits for what is under way", async () => {
-    const { store: slow, release } = slowStore();
+    const { store: slow, hold, release } = heldStore("commit");
     const order: string[] = [];
     const store: Store = {
       ...slow,
@@ -210,6 +211,7 @@ describe.each(["flush", "close"] as const)("%s", (method) => {
     };
     const { engine } = testEngine({ store });
     const { episode } = await engine.rank(request());
+    hold();
     const ending = engine.end(episode, { reward: true });
     const waiting = engine[method]().then(() => order.push("returned"));
     await turn();

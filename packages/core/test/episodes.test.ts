@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { memoryStore, type RankRequest } from "../src/index.js";
 import { exportState, replay } from "../src/maintenance/index.js";
-import { slowStore } from "./support/faulty-store.js";
+import { heldStore } from "./support/held-store.js";
 import { candidates, DAY, evidenceIn, ids, request, testEngine } from "./support/test-engine.js";
 import { turn } from "./support/turn.js";
 
@@ -255,9 +255,10 @@ describe("credit among the exposures of an episode", () => {
 
 describe("calls at the same time", () => {
   it("a report and an explanation wait for the end that is under way", async () => {
-    const { store, release } = slowStore();
+    const { store, hold, release } = heldStore("commit");
     const { engine } = testEngine({ store });
     const { episode } = await engine.rank(request({ aliases: ["run"] }));
+    hold();
     const ending = engine.end(episode, { reward: true, tier: "completed" });
     const reported = engine.report("run", { reward: false, tier: "verified" });
     const explained = engine.explain("run");
@@ -266,7 +267,6 @@ describe("calls at the same time", () => {
     await expect(ending).resolves.toMatchObject({ status: "committed", seq: 2 });
     await expect(reported).resolves.toMatchObject({ status: "committed", seq: 3 });
     await expect(explained).resolves.toMatchObject({ state: "ended" });
-    await engine.close();
   });
 
   it("end and report: both are recorded, the better tier counts", async () => {

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { memoryStore, type Store } from "../src/index.js";
 import { exportState, importState, replay } from "../src/maintenance/index.js";
 import { answeredStore, faultyStore } from "./support/faulty-store.js";
+import { heldStore } from "./support/held-store.js";
 import { ids, request, snapshot, testEngine } from "./support/test-engine.js";
 
 async function learned(store: Store): Promise<ReturnType<typeof testEngine>> {
@@ -263,25 +264,11 @@ describe("an outcome on a failing store", () => {
 
 describe("a ranking that is overtaken by the end of its episode", () => {
   it("is refused, and the episode stays ended", async () => {
-    const inner = memoryStore();
-    let release = (): void => {};
-    const gate = new Promise<void>((resolve) => {
-      release = resolve;
-    });
-    let slow = false;
-    const { changesSince: _, ...rest } = inner;
-    const store: Store = {
-      ...rest,
-      readStates: async (...call) => {
-        if (slow) await gate;
-        return inner.readStates(...call);
-      },
-    };
+    const { store, hold, release } = heldStore("readStates");
     const { engine } = testEngine({ store });
     const { episode } = await engine.rank(request());
-    slow = true;
+    hold();
     const ranking = engine.rank(request({ episode }));
-    slow = false;
     await engine.end(episode, { reward: true });
     release();
     await expect(ranking).rejects.toMatchObject({ code: "UNKNOWN_EPISODE" });

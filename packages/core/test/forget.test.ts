@@ -3,7 +3,8 @@ import { type Learner, memoryStore, oar, qValue } from "../src/index.js";
 import { exportState, forget, replay } from "../src/maintenance/index.js";
 import { withOutbox } from "../src/store-kit.js";
 
-import { faultyStore, slowStore } from "./support/faulty-store.js";
+import { faultyStore } from "./support/faulty-store.js";
+import { heldStore } from "./support/held-store.js";
 import { type MemoryOutbox, memoryOutbox } from "./support/memory-outbox.js";
 import { candidates, ids, MINUTE, request, snapshot, testEngine } from "./support/test-engine.js";
 import { turn } from "./support/turn.js";
@@ -186,9 +187,10 @@ describe("forgetting what has not reached the store yet", () => {
   });
 
   it("waits for what is being recorded", async () => {
-    const { store, release } = slowStore();
+    const { store, hold, release } = heldStore("commit");
     const { engine } = testEngine({ store });
     const { episode } = await engine.rank(request());
+    hold();
     const ending = engine.end(episode, { reward: true });
     const forgetting = forget(engine, { namespace: "default" });
     await turn();

@@ -2,7 +2,8 @@ import { describe, expect, it, vi } from "vitest";
 import { MOST_BEHIND } from "../src/adapter/run-ends.js";
 import { createRunKit } from "../src/adapter/run-kit.js";
 import { createRunSession } from "../src/adapter/run-session.js";
-import { createEngine, memoryStore, type Store } from "../src/index.js";
+import { createEngine } from "../src/index.js";
+import { heldStore } from "./support/held-store.js";
 import { request, testEngine } from "./support/test-engine.js";
 
 const shown = (namespace: string, id: string) => ({
@@ -141,20 +142,12 @@ describe("the session of a run", () => {
 });
 
 describe("the ends of runs", () => {
-  /** A kit on a store whose commits wait until they are let go. */
+  /** A kit on a store whose commits wait until they are released. */
   function held() {
-    const inner = memoryStore();
-    let letGo = (): void => undefined;
-    let commits = 0;
-    const gate = new Promise<void>((resolve) => {
-      letGo = resolve;
-    });
-    const commit: Store["commit"] = async (...call) => {
-      commits += 1;
-      await gate;
-      return inner.commit(...call);
-    };
-    const engine = createEngine({ store: { ...inner, commit } });
+    const { store, hold, release } = heldStore("commit");
+    const commit = vi.spyOn(store, "commit");
+    hold();
+    const engine = createEngine({ store });
     const kit = createRunKit({ engine, logger: undefined, onError: "open", storable: (name) => name });
     const run = async (id: string) => {
       const session = createRunSession({ engine: kit.engine, open: () => engine.open() });
@@ -165,7 +158,7 @@ describe("the ends of runs", () => {
       const session = await run(id);
       await kit.held(kit.record(() => session.end({ outcome: { reward: 1 } }), id));
     };
-    return { kit, run, end, letGo, commits: () => commits };
+    return { kit, run, end, release, commits: () => commit.mock.calls.length };
   }
   const isSettled = async (work: Promise<unknown>): Promise<boolean> => {
     let settled = false;
@@ -177,12 +170,12 @@ describe("the ends of runs", () => {
   };
 
   it("are recorded behind the caller, before a later report, look or flush", async () => {
-    const { kit, end, letGo, commits } = held();
+    const { kit, end, release, commits } = held();
     await end("a");
     expect(commits()).toBe(0);
     const looked = kit.engine.status();
     expect(await isSettled(looked)).toBe(false);
-    letGo();
+    release();
     expect((await looked).outcomes.user).toBe(1);
     await end("b");
     expect((await kit.engine.memories({ ids: ["b"] })).memories).toMatchObject([{ id: "b", successes: 1 }]);
@@ -194,10 +187,10 @@ describe("the ends of runs", () => {
   });
 
   it("are recorded and flushed while an application's test fakes the timers", async () => {
-    const { kit, end, letGo, commits } = held();
+    const { kit, end, release, commits } = held();
     vi.useFakeTimers();
     try {
-      letGo();
+      release();
       await end("a");
       await kit.flush();
       expect(commits()).toBe(1);
@@ -207,8 +200,8 @@ describe("the ends of runs", () => {
   });
 
   it("are begun together in the next turn of the event loop, and in order", async () => {
-    const { kit, run, letGo } = held();
-    letGo();
+    const { kit, run, release } = held();
+    release();
     const begun: string[] = [];
     for (const id of ["a", "b", "c"]) {
       const session = await run(id);
@@ -226,7 +219,7 @@ describe("the ends of runs", () => {
   it("come before a ranking, which waits for them at most a second, and once while the store does not answer", async () => {
     vi.useFakeTimers();
     try {
-      const { run, end, letGo } = held();
+      const { run, end, release } = held();
       await end("a");
       const waiting = run("b");
       await vi.advanceTimersByTimeAsync(999);
@@ -234,20 +227,20 @@ describe("the ends of runs", () => {
       await vi.advanceTimersByTimeAsync(2);
       expect(await isSettled(waiting)).toBe(true);
       expect(await isSettled(run("c"))).toBe(true);
-      letGo();
+      release();
     } finally {
       vi.useRealTimers();
     }
   });
 
   it("make a run wait itself once too many are behind", async () => {
-    const { run, kit, letGo } = held();
+    const { run, kit, release } = held();
     const session = await run("a");
     const work = (): Promise<void> => session.end({});
     for (let i = 0; i < MOST_BEHIND; i++) await kit.held(kit.record(work, undefined));
     const last = kit.held(kit.record(work, undefined));
     expect(await isSettled(last)).toBe(false);
-    letGo();
+    release();
     await last;
     await kit.flush();
   });

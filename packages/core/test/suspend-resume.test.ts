@@ -4,31 +4,10 @@ import { decodeEvent } from "../src/ledger/event-codec.js";
 import type { ExposureEvent } from "../src/ledger/events.js";
 import { compact, replay } from "../src/maintenance/index.js";
 import { withOutbox } from "../src/store-kit.js";
+import { heldStore } from "./support/held-store.js";
 import { memoryOutbox } from "./support/memory-outbox.js";
 import { DAY, evidenceIn, request, type TestEngine, testEngine } from "./support/test-engine.js";
 import { turn } from "./support/turn.js";
-
-/** A memory store whose reads wait while they are held. */
-function slowReads(): { readonly store: Store; readonly hold: () => void; readonly release: () => void } {
-  const inner = memoryStore();
-  let gate = Promise.resolve();
-  let release = (): void => {};
-  return {
-    store: {
-      ...inner,
-      async readStates(...call) {
-        await gate;
-        return inner.readStates(...call);
-      },
-    },
-    hold() {
-      gate = new Promise((resolve) => {
-        release = resolve;
-      });
-    },
-    release: () => release(),
-  };
-}
 
 describe("a suspended episode", () => {
   it("is open before its last entry where it takes several, so that it is suspended once", async () => {
@@ -96,14 +75,14 @@ describe("a suspended episode", () => {
   });
 
   it("is waited for by flush, with the end that follows at once", async () => {
-    const { store, ...slow } = slowReads();
+    const { store, hold, release } = heldStore("readStates");
     const { engine } = testEngine({ store });
     const { episode } = await engine.rank(request());
     await engine.suspend(episode, { alias: "thread" });
-    slow.hold();
+    hold();
     const ending = engine.resume("thread").then((resumed) => engine.end(resumed as string, { reward: true }));
     const flushed = engine.flush();
-    slow.release();
+    release();
     await flushed;
     expect(await engine.status()).toMatchObject({ taught: 1, episodes: { suspended: 0 } });
     await ending;

@@ -1,6 +1,7 @@
 import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
 import { memoryStore, QavrError, type Store } from "@qavr/core";
 import { afterEach, describe, expect, it, vi } from "vitest";
+import { heldStore } from "../../core/test/support/held-store.js";
 import { qavr } from "../src/index.js";
 import { bench, credit } from "./support/bench.js";
 import { ids, memoryVectorStore } from "./support/corpus.js";
@@ -41,58 +42,28 @@ function fragile(): { store: Store; breakNow: () => void } {
   };
 }
 
-/** A store whose commits, and reads if they are held too, wait until they are let go. */
-function held(): { store: Store; hold: (reads?: boolean) => void; letGo: () => void } {
-  const inner = memoryStore();
-  const { changesSince: _, ...rest } = inner;
-  let gate: Promise<void> | undefined;
-  let open = (): void => undefined;
-  let readsToo = false;
-  const store: Store = {
-    ...rest,
-    commit: async (...call) => {
-      await gate;
-      return inner.commit(...call);
-    },
-    readStates: async (...call) => {
-      if (readsToo) await gate;
-      return inner.readStates(...call);
-    },
-  };
-  return {
-    store,
-    hold: (reads = false) => {
-      readsToo = reads;
-      gate = new Promise((resolve) => {
-        open = resolve;
-      });
-    },
-    letGo: () => {
-      gate = undefined;
-      open();
-    },
-  };
-}
-
 describe("when the store does not answer", () => {
   it.each([
-    ["at all", true],
-    ["commits", false],
-  ])("%s, a run ends all the same, and its outcome is recorded when the store answers again", async (_what, reads) => {
-    const { store, hold, letGo } = held();
-    const { memory, retriever, codes } = await bench({ store, engine: { writeTimeout: 600_000 } });
-    const chain = retrieving({ memory, retriever });
-    await chain.invoke(QUESTION);
-    hold(reads);
-    for (let run = 0; run < 4; run++) expect(await chain.invoke(QUESTION)).toHaveLength(2);
-    letGo();
-    await memory.flush();
-    expect((await memory.status()).episodes).toMatchObject({ recorded: 5, open: 0 });
-    expect(codes()).not.toContain("OUTCOME_NOT_RECORDED");
-  });
+    ["at all", ["commit", "readStates"]],
+    ["commits", ["commit"]],
+  ] as const)(
+    "%s, a run ends all the same, and its outcome is recorded when the store answers again",
+    async (_what, methods) => {
+      const { store, hold, release } = heldStore(...methods);
+      const { memory, retriever, codes } = await bench({ store, engine: { writeTimeout: 600_000 } });
+      const chain = retrieving({ memory, retriever });
+      await chain.invoke(QUESTION);
+      hold();
+      for (let run = 0; run < 4; run++) expect(await chain.invoke(QUESTION)).toHaveLength(2);
+      release();
+      await memory.flush();
+      expect((await memory.status()).episodes).toMatchObject({ recorded: 5, open: 0 });
+      expect(codes()).not.toContain("OUTCOME_NOT_RECORDED");
+    },
+  );
 
   it("a run waits in full where failures of learning are to be thrown", async () => {
-    const { store, hold } = held();
+    const { store, hold } = heldStore("commit");
     const { memory, retriever } = await bench({ store, engine: { writeTimeout: 1_500 }, onError: "throw" });
     const chain = retrieving({ memory, retriever });
     hold();

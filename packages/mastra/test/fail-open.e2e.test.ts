@@ -2,8 +2,8 @@ import type { Logger, Store } from "@qavr/core";
 import { type Learner, memoryStore, similarity } from "@qavr/core";
 import type { EndedTurn } from "@qavr/mastra";
 import { describe, expect, it } from "vitest";
+import { heldStore } from "../../core/test/support/held-store.js";
 import { bench, remember, scriptedAgent, USER } from "./support/bench.js";
-import { heldStore } from "./support/held-store.js";
 import { listener } from "./support/listener.js";
 import { promptText } from "./support/scripted-model.js";
 
@@ -82,14 +82,14 @@ describe("a run whose learning fails", () => {
   });
 
   it("by a store that does not answer ends all the same, and is recorded when that answers again", async () => {
-    const { store, hold, letGo } = heldStore();
+    const { store, hold, release } = heldStore("commit");
     const { memory } = bench({ store, engine: { writeTimeout: 600_000 } });
     await remember(memory, NOTE);
     hold();
     expect((await scriptedAgent(memory, [{ text: "with helm" }]).generate(QUESTION, { memory: on })).text).toBe(
       "with helm",
     );
-    letGo();
+    release();
     await memory.flush();
     expect((await memory.status()).episodes).toMatchObject({ recorded: 1, open: 0 });
   });

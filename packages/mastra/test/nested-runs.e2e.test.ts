@@ -4,9 +4,9 @@ import { Mastra } from "@mastra/core/mastra";
 import { createStep, createWorkflow } from "@mastra/core/workflows";
 import { beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { heldStore } from "../../core/test/support/held-store.js";
 import { type Bench, bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
 import { consume, type Expected, expectRun, FAILURE, SUCCESS, WEAK_FAILURE } from "./support/expected-runs.js";
-import { heldStore } from "./support/held-store.js";
 import { type Script, scriptedModel } from "./support/scripted-model.js";
 import { tools } from "./support/tools.js";
 
@@ -188,12 +188,12 @@ describe("a run", () => {
   ])(
     "of a %s does not wait for a store that does not answer, and is judged when that answers",
     async (_what, run, expected) => {
-      const { store, hold, letGo } = heldStore();
+      const { store, hold, release } = heldStore("commit");
       given = bench({ store, engine: { writeTimeout: 600_000 } });
       await remember(given.memory, NOTE);
       hold();
       await run(false);
-      letGo();
+      release();
       const { reward, tier } = expected;
       expect((await latest(given.memory, THREAD))?.outcome).toMatchObject({ reward, tier });
     },

@@ -52,17 +52,3 @@ export function answeredStore(): { readonly store: Store; readonly answers: ((wo
   };
   return { store: { ...inner, commit }, answers };
 }
-
-/** A memory store whose commits wait until they are released. */
-export function slowStore(): { readonly store: Store; readonly release: () => void } {
-  const inner = memoryStore();
-  let release = (): void => {};
-  const gate = new Promise<void>((resolve) => {
-    release = resolve;
-  });
-  const commit: Store["commit"] = async (...call) => {
-    await gate;
-    return inner.commit(...call);
-  };
-  return { store: { ...inner, commit }, release: () => release() };
-}
