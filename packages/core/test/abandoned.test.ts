@@ -1,3 +1,4 @@
+import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { type Engine, memoryStore, type Store } from "../src/index.js";
 import { decodeEvent } from "../src/ledger/event-codec.js";
@@ -5,7 +6,6 @@ import { MAINTENANCE_EVENTS } from "../src/ledger/maintenance-events.js";
 import { replay } from "../src/maintenance/index.js";
 import { heldStore } from "./support/held-store.js";
 import { DAY, MINUTE, request, testEngine } from "./support/test-engine.js";
-import { turn } from "./support/turn.js";
 
 const codes = (logs: ReturnType<typeof testEngine>["logs"]): string[] => logs.map(({ fields }) => fields.code);
 

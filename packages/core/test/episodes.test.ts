@@ -1,9 +1,9 @@
+import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { memoryStore, type RankRequest } from "../src/index.js";
 import { exportState, replay } from "../src/maintenance/index.js";
 import { heldStore } from "./support/held-store.js";
 import { candidates, DAY, evidenceIn, ids, request, testEngine } from "./support/test-engine.js";
-import { turn } from "./support/turn.js";
 
 describe("an episode", () => {
   it("opens before its first exposure, collects several, and is found by its id and its aliases", async () => {

@@ -1,3 +1,4 @@
+import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { type Learner, memoryStore, oar, qValue } from "../src/index.js";
 import { exportState, forget, replay } from "../src/maintenance/index.js";
@@ -7,7 +8,6 @@ import { faultyStore } from "./support/faulty-store.js";
 import { heldStore } from "./support/held-store.js";
 import { type MemoryOutbox, memoryOutbox } from "./support/memory-outbox.js";
 import { candidates, ids, MINUTE, request, snapshot, testEngine } from "./support/test-engine.js";
-import { turn } from "./support/turn.js";
 
 const knowledgeOf = async (engine: ReturnType<typeof testEngine>["engine"], id: string): Promise<unknown> =>
   (await exportState(engine)).memories.find((memory) => memory.id === id)?.state;

@@ -1,10 +1,10 @@
+import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { type Engine, type Learner, memoryStore, oar, type Ranking, type Store } from "../src/index.js";
 import type { MemoryTable } from "../src/learners/index.js";
 import { forget } from "../src/maintenance/index.js";
 import { ChangeLog } from "../src/store-kit.js";
 import { request, testEngine } from "./support/test-engine.js";
-import { turn } from "./support/turn.js";
 
 /** A store whose reads of one scope can be held back: they answer late, with what was true when they were asked. */
 function lateStore(inner: Store): { readonly store: Store; hold(scope: string): () => void; letNewOnesPass(): void } {
@@ -18,12 +18,9 @@ function lateStore(inner: Store): { readonly store: Store; hold(scope: string): 
   return {
     store: { ...inner, readStates },
     hold(scope) {
-      let release = (): void => {};
-      const wait = new Promise<void>((resolve) => {
-        release = resolve;
-      });
-      held = { scope, wait };
-      return () => release();
+      const gate = Promise.withResolvers<void>();
+      held = { scope, wait: gate.promise };
+      return gate.resolve;
     },
     letNewOnesPass() {
       held = undefined;

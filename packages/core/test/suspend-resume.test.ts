@@ -1,3 +1,4 @@
+import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { type Learner, memoryStore, type OutcomeReceipt, qValue, type Store } from "../src/index.js";
 import { decodeEvent } from "../src/ledger/event-codec.js";
@@ -7,7 +8,6 @@ import { withOutbox } from "../src/store-kit.js";
 import { heldStore } from "./support/held-store.js";
 import { memoryOutbox } from "./support/memory-outbox.js";
 import { DAY, evidenceIn, request, type TestEngine, testEngine } from "./support/test-engine.js";
-import { turn } from "./support/turn.js";
 
 describe("a suspended episode", () => {
   it("is open before its last entry where it takes several, so that it is suspended once", async () => {

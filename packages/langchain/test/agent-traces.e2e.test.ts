@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { createRetrieverTool } from "@langchain/classic/tools/retriever";
 import { AIMessage, ToolMessage } from "@langchain/core/messages";
 import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
@@ -11,7 +12,6 @@ import { OutcomeHandler } from "../src/index.js";
 import { abortedWith } from "./support/aborted-with.js";
 import { approval, type Call, calling, messageOf } from "./support/agent.js";
 import { bench, credit, nothingOpen } from "./support/bench.js";
-import { sleep } from "./support/sleep.js";
 
 const QUESTION = { messages: [{ role: "user" as const, content: "payment queue stuck?" }] };
 const RUN_ID = "33333333-3333-4333-8333-333333333333";

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { CallbackManager } from "@langchain/core/callbacks/manager";
 import { tool } from "langchain";
 import { describe, expect, it } from "vitest";
@@ -7,7 +8,6 @@ import { partsOf } from "../src/memory-parts.js";
 import { REMEMBERED_RUNS } from "../src/runs/run-tree.js";
 import { calling } from "./support/agent.js";
 import { bench, credit, nothingOpen } from "./support/bench.js";
-import { sleep } from "./support/sleep.js";
 
 const runId = (run: number): string => `88888888-8888-4888-8888-${String(run).padStart(12, "0")}`;
 

@@ -1,4 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
+import { setTimeout as sleep } from "node:timers/promises";
 import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import type { BaseExampleSelector } from "@langchain/core/example_selectors";
 import {
@@ -13,7 +14,6 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Qavr } from "../src/index.js";
 import { bench, credit, nothingOpen } from "./support/bench.js";
 import { answer, examplesIn, FreshExamples, fewShot, model, runId } from "./support/few-shot.js";
-import { sleep } from "./support/sleep.js";
 
 const RUNS = Array.from({ length: 50 }, (_, run) => run);
 /** The same for all runs: only the run itself tells them apart. */

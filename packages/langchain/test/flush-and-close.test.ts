@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { setImmediate as turn } from "node:timers/promises";
 import { RunnableLambda } from "@langchain/core/runnables";
 import { memoryStore, type Store } from "@qavr/core";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -27,8 +28,6 @@ function judge() {
     },
   };
 }
-
-const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe.each(["flush", "close"] as const)("%s", (method) => {
   it("waits for a judge that is still at work", async () => {

@@ -1,6 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
 import { Command, END, interrupt, MemorySaver, START, StateGraph } from "@langchain/langgraph";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -9,7 +10,6 @@ import { bench, credit, nothingOpen } from "./support/bench.js";
 import { memoryVectorStore } from "./support/corpus.js";
 import { itWithAnnouncements } from "./support/framework-features.js";
 import { failing, graph, State } from "./support/graph.js";
-import { sleep } from "./support/sleep.js";
 
 const QUESTION = "payment queue stuck";
 const RUN_ID = "22222222-2222-4222-8222-222222222221";

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { RunnableLambda } from "@langchain/core/runnables";
 import { Command, END, entrypoint, MemorySaver, START, StateGraph, task } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
@@ -7,7 +8,6 @@ import { childOf } from "./support/child-of.js";
 import { itWithAbortedStreams, itWithErrorHandlers } from "./support/framework-features.js";
 import { failing, graph, State } from "./support/graph.js";
 import { retrieving } from "./support/retrieving.js";
-import { sleep } from "./support/sleep.js";
 
 const RUN_ID = "22222222-2222-4222-8222-222222222222";
 

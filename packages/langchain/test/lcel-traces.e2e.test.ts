@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { CallbackManager } from "@langchain/core/callbacks/manager";
 import type { DocumentInterface } from "@langchain/core/documents";
 import { StringOutputParser } from "@langchain/core/output_parsers";
@@ -12,7 +13,6 @@ import { abortedWith } from "./support/aborted-with.js";
 import { bench, credit, nothingOpen } from "./support/bench.js";
 import { childOf } from "./support/child-of.js";
 import { OwnRetriever } from "./support/own-retriever.js";
-import { sleep } from "./support/sleep.js";
 
 const RUN_ID = "11111111-1111-4111-8111-111111111111";
 

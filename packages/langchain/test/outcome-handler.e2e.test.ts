@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { CallbackManager } from "@langchain/core/callbacks/manager";
 import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
 import { tool } from "@langchain/core/tools";
@@ -8,7 +9,6 @@ import { bench, credit, nothingOpen } from "./support/bench.js";
 import { childOf } from "./support/child-of.js";
 import { failing } from "./support/graph.js";
 import { retrieving } from "./support/retrieving.js";
-import { sleep } from "./support/sleep.js";
 
 const RUN_ID = "55555555-5555-4555-8555-555555555555";
 

@@ -149,21 +149,18 @@ if (browser) {
       it(`${name} while it loads, when it fails, and in part`, async () => {
         const { page } = view;
         const api = new RegExp(`/api/(${QUESTIONS[name]}|storage)\\?`);
-        let release = (): void => {};
-        const held = new Promise<void>((resolve) => {
-          release = resolve;
-        });
+        const held = Promise.withResolvers<void>();
         const error = { code: "STORE_BUSY", message: "Another process held the lock." };
         await visit("learning", name);
         await page.route(api, async (route) => {
-          await held;
+          await held.promise;
           await route.fulfill({ status: 503, json: { error } });
         });
         await page.reload();
         await page.clock.runFor(1_000);
         await page.getByRole("status", { name: "Loading" }).waitFor();
         expect(await expectSound()).toMatchSnapshot("loading");
-        release();
+        held.resolve();
         await page.getByRole("alert").getByText(error.message).waitFor();
         expect(await expectSound()).toMatchSnapshot("failed");
         await page.unroute(api);

@@ -1,5 +1,5 @@
+import { setImmediate as turn } from "node:timers/promises";
 import type { SetTimer } from "../../src/index.js";
-import { turn } from "./turn.js";
 
 export interface HandTimer {
   readonly setTimer: SetTimer;

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { AIMessage, ToolMessage } from "@langchain/core/messages";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import {
@@ -20,7 +21,6 @@ import { type Bench, bench, credit, nothingOpen } from "../support/bench.js";
 import { itWithAbortedStreams, itWithJoiningAgents } from "../support/framework-features.js";
 import { failing } from "../support/graph.js";
 import { itemId, itemStore, PREFIX } from "../support/item-store.js";
-import { sleep } from "../support/sleep.js";
 
 const QUESTION = { messages: [{ role: "user" as const, content: "payment queue stuck" }] };
 const RUN_ID = "99999999-9999-4999-8999-999999999991";

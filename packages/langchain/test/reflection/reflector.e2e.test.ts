@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Document } from "@langchain/core/documents";
 import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
 import { FakeListChatModel } from "@langchain/core/utils/testing";
@@ -10,7 +11,6 @@ import { ids } from "../support/corpus.js";
 import { failing, graph } from "../support/graph.js";
 import { HybridStore } from "../support/hybrid-store.js";
 import { TextModel } from "../support/scripted-models.js";
-import { sleep } from "../support/sleep.js";
 import { usearchStore } from "../support/usearch-store.js";
 
 const QUESTION = "payment queue stuck";
@@ -317,20 +317,17 @@ describe("a reflector that follows runs", () => {
 
   it("never fails or delays the run, and says with a code what went wrong", async () => {
     const setup = await bench();
-    let release = (): void => undefined;
-    const stuck = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const stuck = Promise.withResolvers<void>();
     const model = scripted("no JSON at all");
     const ask = model._call.bind(model);
     model._call = async (messages) => {
-      await stuck;
+      await stuck.promise;
       return ask(messages);
     };
     new Reflector({ memory: setup.memory, model, reflectOn: "always" });
     expect(await tracked(setup).invoke(QUESTION)).toBe("done");
     expect(setup.codes()).toEqual([]);
-    release();
+    stuck.resolve();
     await setup.memory.flush();
     expect(setup.lines.filter(({ level }) => level === "warn")).toMatchObject([
       { code: "REFLECTION_FAILED", reason: "INVALID_MODEL_OUTPUT" },
@@ -369,19 +366,16 @@ describe("a reflector that follows runs", () => {
     expect(broken.setup.codes()).toContain("REFLECTION_FAILED");
     const setup = await bench();
     const model = scripted(answer());
-    let release = (): void => undefined;
-    const stuck = new Promise<void>((resolve) => {
-      release = resolve;
-    });
+    const stuck = Promise.withResolvers<void>();
     model._call = async () => {
-      await stuck;
+      await stuck.promise;
       return answer();
     };
     new Reflector({ memory: setup.memory, model, reflectOn: "always" });
     for (let run = 0; run < 40; run++) await tracked(setup).invoke(QUESTION);
     await setup.memory.status();
     expect(setup.codes().filter((code) => code === "REFLECTION_SKIPPED")).toHaveLength(8);
-    release();
+    stuck.resolve();
     await setup.memory.flush();
     await tracked(setup).invoke(QUESTION);
     expect(setup.codes().filter((code) => code === "REFLECTION_SKIPPED")).toHaveLength(8);

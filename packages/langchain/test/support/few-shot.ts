@@ -1,9 +1,9 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import { Document } from "@langchain/core/documents";
 import type { BaseExampleSelector } from "@langchain/core/example_selectors";
 import { FewShotPromptTemplate, PromptTemplate } from "@langchain/core/prompts";
 import { BaseRetriever } from "@langchain/core/retrievers";
 import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
-import { sleep } from "./sleep.js";
 
 /** Finds another example at every call, and takes a different time for each: the prompt's text tells which run was shown it. */
 export class FreshExamples extends BaseRetriever {
