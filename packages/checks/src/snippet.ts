@@ -1,5 +1,5 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtempDisposable } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type CommandResult, command } from "./command.js";
@@ -76,12 +76,8 @@ export function writeSnippets(all: readonly Snippet[]): void {
 
 /** Runs one snippet in an empty folder of its own. */
 export async function runSnippet({ file, runner }: Snippet): Promise<CommandResult> {
-  const folder = await mkdtemp(join(tmpdir(), "qavr-snippet-"));
-  try {
-    return runner === "node"
-      ? await command("node", [file], { cwd: folder })
-      : await command("vitest", ["run", "--root", SNIPPET_FOLDER, file], { cwd: folder });
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  await using folder = await mkdtempDisposable(join(tmpdir(), "qavr-snippet-"));
+  return runner === "node"
+    ? await command("node", [file], { cwd: folder.path })
+    : await command("vitest", ["run", "--root", SNIPPET_FOLDER, file], { cwd: folder.path });
 }

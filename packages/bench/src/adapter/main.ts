@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtempDisposable } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { installedVersions, withProgress } from "@qavr/lab";
@@ -23,8 +23,8 @@ await runBenchmark<AdapterResults>({
   async measure(full) {
     const calls = modelCalls();
     const index = await buildDocumentIndex(calls);
-    const folder = await mkdtemp(join(tmpdir(), "qavr-adapter-"));
-    const contenders = await createContenders(index, calls, folder);
+    await using folder = await mkdtempDisposable(join(tmpdir(), "qavr-adapter-"));
+    const contenders = await createContenders(index, calls, folder.path);
     const plan: MeasureOptions = full ? {} : LOOK;
     try {
       const settings: Setting[] = [];
@@ -40,7 +40,6 @@ await runBenchmark<AdapterResults>({
       return { settings, handler: await measureInterleaved(parts, plan) };
     } finally {
       await contenders.close();
-      await rm(folder, { recursive: true, force: true });
     }
   },
   summary: (results) => [contenderTable(results.settings), ...resultLines(adapterTargets(results))].join("\n"),

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, stat } from "node:fs/promises";
+import { mkdtempDisposable, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -159,44 +159,40 @@ async function measureWay(folder: string, name: string, { beside }: GrowthPlan):
 
 /** A ledger that grows, in one process. @param onProgress called with the share that is done */
 export async function measureGrowth(plan: GrowthPlan, onProgress: (share: number) => void): Promise<GrowthResults> {
-  const folder = await mkdtemp(join(tmpdir(), "qavr-growth-"));
-  try {
-    const path = join(folder, "ledger.db");
-    const stream = new Stream(path, plan.memories, {});
-    const points: GrowthPoint[] = [];
-    let writing = 0;
-    for (let place = 1; place <= plan.points; place++) {
-      const started = performance.now();
-      await stream.go(plan.outcomes / plan.points);
-      const seconds = (performance.now() - started) / 1_000;
-      writing += seconds;
-      (globalThis as { gc?: () => void }).gc?.();
-      const { rss, heapUsed, arrayBuffers } = process.memoryUsage();
-      points.push({
-        outcomes: stream.done,
-        rss,
-        heap: heapUsed + arrayBuffers,
-        disk: await sqliteBytes(path),
-        perSecond: plan.outcomes / plan.points / seconds,
-      });
-      onProgress(place / plan.points);
-    }
-    await stream.engine.close();
+  await using folder = await mkdtempDisposable(join(tmpdir(), "qavr-growth-"));
+  const path = join(folder.path, "ledger.db");
+  const stream = new Stream(path, plan.memories, {});
+  const points: GrowthPoint[] = [];
+  let writing = 0;
+  for (let place = 1; place <= plan.points; place++) {
     const started = performance.now();
-    const again = new Stream(path, plan.memories, {});
-    const open = performance.now() - started;
-    await again.rank();
-    const firstRanking = performance.now() - started;
-    const verified = performance.now();
-    const { ok } = await verify(again.engine);
-    if (!ok) throw new Error("The ledger does not verify.");
-    const verifying = (performance.now() - verified) / 1_000;
-    await again.engine.close();
-    const parts = partsOf(path).map(({ name, bytes }) => [name, bytes / plan.outcomes] as const);
-    const beside: Recorded[] = [];
-    for (const name of Object.keys(WAYS)) beside.push(await measureWay(folder, name, plan));
-    return { plan, points, parts: Object.fromEntries(parts), open, firstRanking, writing, verifying, beside };
-  } finally {
-    await rm(folder, { recursive: true, force: true });
+    await stream.go(plan.outcomes / plan.points);
+    const seconds = (performance.now() - started) / 1_000;
+    writing += seconds;
+    (globalThis as { gc?: () => void }).gc?.();
+    const { rss, heapUsed, arrayBuffers } = process.memoryUsage();
+    points.push({
+      outcomes: stream.done,
+      rss,
+      heap: heapUsed + arrayBuffers,
+      disk: await sqliteBytes(path),
+      perSecond: plan.outcomes / plan.points / seconds,
+    });
+    onProgress(place / plan.points);
   }
+  await stream.engine.close();
+  const started = performance.now();
+  const again = new Stream(path, plan.memories, {});
+  const open = performance.now() - started;
+  await again.rank();
+  const firstRanking = performance.now() - started;
+  const verified = performance.now();
+  const { ok } = await verify(again.engine);
+  if (!ok) throw new Error("The ledger does not verify.");
+  const verifying = (performance.now() - verified) / 1_000;
+  await again.engine.close();
+  const parts = partsOf(path).map(({ name, bytes }) => [name, bytes / plan.outcomes] as const);
+  const beside: Recorded[] = [];
+  for (const name of Object.keys(WAYS)) beside.push(await measureWay(folder.path, name, plan));
+  return { plan, points, parts: Object.fromEntries(parts), open, firstRanking, writing, verifying, beside };
 }

@@ -1,6 +1,6 @@
 import { execFile } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtempDisposable, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -32,29 +32,25 @@ async function probed(probe: Probe): Promise<Probed> {
 
 async function measureLocal(full: boolean): Promise<LocalResults> {
   const { sizes, requests } = full ? FULL : LOOK;
-  const root = await mkdtemp(join(tmpdir(), "qavr-bench-local-"));
-  try {
-    const measured: SizeResult[] = [];
-    for (const size of sizes) {
-      const { vectors, ...corpus } = await buildCorpus(size, 2 * requests);
-      const folder = join(root, String(size));
-      await mkdir(folder);
-      await writeFile(join(folder, "corpus.json"), JSON.stringify(corpus));
-      await writeFile(join(folder, "vectors.bin"), new Uint8Array(vectors.buffer));
-      await withProgress(`${size} texts`, async (onProgress) => {
-        for (const [i, { name, open }] of contenders.entries()) {
-          const filled = await probed({ contender: name, folder, step: "fill" });
-          const opened = open ? await probed({ contender: name, folder, step: "open" }) : filled;
-          const { ready, ...searched } = opened;
-          measured.push({ size, name, fill: filled.ready, open: ready, ...searched });
-          onProgress((i + 1) / contenders.length);
-        }
-      });
-    }
-    return { measured };
-  } finally {
-    await rm(root, { recursive: true, force: true });
+  await using root = await mkdtempDisposable(join(tmpdir(), "qavr-bench-local-"));
+  const measured: SizeResult[] = [];
+  for (const size of sizes) {
+    const { vectors, ...corpus } = await buildCorpus(size, 2 * requests);
+    const folder = join(root.path, String(size));
+    await mkdir(folder);
+    await writeFile(join(folder, "corpus.json"), JSON.stringify(corpus));
+    await writeFile(join(folder, "vectors.bin"), new Uint8Array(vectors.buffer));
+    await withProgress(`${size} texts`, async (onProgress) => {
+      for (const [i, { name, open }] of contenders.entries()) {
+        const filled = await probed({ contender: name, folder, step: "fill" });
+        const opened = open ? await probed({ contender: name, folder, step: "open" }) : filled;
+        const { ready, ...searched } = opened;
+        measured.push({ size, name, fill: filled.ready, open: ready, ...searched });
+        onProgress((i + 1) / contenders.length);
+      }
+    });
   }
+  return { measured };
 }
 
 await runBenchmark({

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtempDisposable } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { memoryStore } from "@qavr/core";
@@ -69,15 +69,11 @@ async function watch(
   seed: number,
   qavr: LearningOptions | undefined,
 ): Promise<boolean[]> {
-  const folder = await mkdtemp(join(tmpdir(), "qavr-desk-"));
+  await using folder = await mkdtempDisposable(join(tmpdir(), "qavr-desk-"));
   const wiring: Wiring = { topK: TOP_K, messageRange, qavr: qavr && { ...qavr, store: memoryStore() } };
-  try {
-    const agent = await createDeskAgent(createDesk(seed, wording, outdated), folder, wiring);
-    const done: boolean[] = [];
-    for (let run = 0; run < runs; run++) done.push(await agent.work(run));
-    await agent.close();
-    return done;
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+  const agent = await createDeskAgent(createDesk(seed, wording, outdated), folder.path, wiring);
+  const done: boolean[] = [];
+  for (let run = 0; run < runs; run++) done.push(await agent.work(run));
+  await agent.close();
+  return done;
 }

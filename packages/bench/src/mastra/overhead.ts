@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, mkdtempDisposable } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { memoryStore } from "@qavr/core";
@@ -28,19 +28,19 @@ export interface Overhead {
 
 /** Times whole runs of agents that differ in nothing but their memory, side by side; the model costs nothing. */
 export async function measureOverhead(options: MeasureOptions): Promise<readonly Overhead[]> {
-  const folder = await mkdtemp(join(tmpdir(), "qavr-overhead-"));
+  await using folder = await mkdtempDisposable(join(tmpdir(), "qavr-overhead-"));
   const qavr: Readonly<Record<keyof typeof ARMS, LearningOptions | undefined>> = {
     plain: undefined,
     off: { store: memoryStore(), enabled: false },
     memory: { store: memoryStore() },
-    sqlite: { store: join(folder, "ledger.db") },
+    sqlite: { store: join(folder.path, "ledger.db") },
   };
   const agents: DeskAgent[] = [];
   const spent: number[][] = [];
   try {
     const parts: Measured[] = [];
     for (const [arm, name] of Object.entries(ARMS) as [keyof typeof ARMS, string][]) {
-      const agent = await createDeskAgent(talkative(createDesk(1)), await mkdtemp(join(folder, "agent-")), {
+      const agent = await createDeskAgent(talkative(createDesk(1)), await mkdtemp(join(folder.path, "agent-")), {
         qavr: qavr[arm],
       });
       agents.push(agent);
@@ -61,7 +61,6 @@ export async function measureOverhead(options: MeasureOptions): Promise<readonly
     return measurements.map((wall, place) => ({ wall, cpuMs: median((spent[place] as number[]).slice(-wall.calls)) }));
   } finally {
     for (const agent of agents) await agent.close();
-    await rm(folder, { recursive: true, force: true });
   }
 }
 

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtempDisposable, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { loadDataset, seededRandom, shuffle } from "@qavr/lab";
@@ -45,14 +45,10 @@ export async function inFolder<Result>(
   files: Readonly<Record<string, string>>,
   work: (root: string) => Promise<Result>,
 ): Promise<Result> {
-  const root = await mkdtemp(join(tmpdir(), "qavr-bench-procedures-"));
-  try {
-    for (const [path, text] of Object.entries(files)) {
-      await mkdir(join(root, dirname(path)), { recursive: true });
-      await writeFile(join(root, path), text);
-    }
-    return await work(root);
-  } finally {
-    await rm(root, { recursive: true, force: true });
+  await using root = await mkdtempDisposable(join(tmpdir(), "qavr-bench-procedures-"));
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(join(root.path, dirname(path)), { recursive: true });
+    await writeFile(join(root.path, path), text);
   }
+  return await work(root.path);
 }

@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtempDisposable } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { memoryStore } from "@qavr/core";
@@ -74,26 +74,22 @@ async function sqliteParts(index: VectorIndex, path: string): Promise<readonly M
 
 async function measureSpeed(full: boolean): Promise<SpeedResults> {
   const index = buildVectorIndex(INDEX);
-  const folder = await mkdtemp(join(tmpdir(), "qavr-speed-"));
-  try {
-    // One engine at a time, as in an application: several would push each other out of the processor's caches.
-    const groups = {
-      scoring: scoringParts,
-      "memory store": memoryParts,
-      "SQLite store": (of: VectorIndex) => sqliteParts(of, join(folder, "ledger.db")),
-    };
-    const measurements: Measurement[] = [];
-    for (const [label, group] of Object.entries(groups)) {
-      const parts = await group(index);
-      const measured = await withProgress(label, (onProgress) =>
-        measureInterleaved(parts, { ...(full ? {} : LOOK), onProgress }),
-      );
-      measurements.push(...measured);
-    }
-    return { results: speedResults(measurements), measurements };
-  } finally {
-    await rm(folder, { recursive: true, force: true });
+  await using folder = await mkdtempDisposable(join(tmpdir(), "qavr-speed-"));
+  // One engine at a time, as in an application: several would push each other out of the processor's caches.
+  const groups = {
+    scoring: scoringParts,
+    "memory store": memoryParts,
+    "SQLite store": (of: VectorIndex) => sqliteParts(of, join(folder.path, "ledger.db")),
+  };
+  const measurements: Measurement[] = [];
+  for (const [label, group] of Object.entries(groups)) {
+    const parts = await group(index);
+    const measured = await withProgress(label, (onProgress) =>
+      measureInterleaved(parts, { ...(full ? {} : LOOK), onProgress }),
+    );
+    measurements.push(...measured);
   }
+  return { results: speedResults(measurements), measurements };
 }
 
 await runBenchmark({

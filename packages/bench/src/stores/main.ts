@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtempDisposable } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { memoryStore, type Store } from "@qavr/core";
@@ -145,22 +145,21 @@ async function measureSizes(folder: string, url: string, memories: number): Prom
 async function measureStores(full: boolean): Promise<StoresResults> {
   const memories = full ? 1_000_000 : 100_000;
   const options = full ? { rounds: 8, duration: 1_500 } : { rounds: 3, duration: 500 };
-  const folder = await mkdtemp(join(tmpdir(), "qavr-stores-"));
+  await using folder = await mkdtempDisposable(join(tmpdir(), "qavr-stores-"));
   const server = await startServer();
   const sizeServer = await startServer();
   try {
     return {
       ...options,
-      throughput: await measureRecording(folder, server.url(), options),
-      reads: await measureReading(folder, server.url()),
-      engine: await measureEngine(folder, server.url()),
-      known: await measureKnown(folder),
-      sizes: await measureSizes(folder, sizeServer.url(), memories),
+      throughput: await measureRecording(folder.path, server.url(), options),
+      reads: await measureReading(folder.path, server.url()),
+      engine: await measureEngine(folder.path, server.url()),
+      known: await measureKnown(folder.path),
+      sizes: await measureSizes(folder.path, sizeServer.url(), memories),
     };
   } finally {
     await server.stop();
     await sizeServer.stop();
-    await rm(folder, { recursive: true, force: true });
   }
 }
 
