@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, renameSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph";
@@ -10,10 +9,11 @@ import { type RankedSkillsFields, rankedSkills } from "../src/agents/index.js";
 import type { Qavr } from "../src/index.js";
 import { recording } from "./support/agent.js";
 import { bench, nothingOpen } from "./support/bench.js";
+import { tempFolder } from "./support/temp-folder.js";
 
 /** A folder with one `SKILL.md` for each name. */
 function folderOf(skills: Readonly<Record<string, string>>): string {
-  const root = mkdtempSync(join(tmpdir(), "qavr-skills-"));
+  const root = tempFolder();
   for (const [name, description] of Object.entries(skills)) {
     mkdirSync(join(root, "skills", name), { recursive: true });
     const text = `---\nname: ${name}\ndescription: ${description}\n---\n\nSteps of ${name}.\n`;

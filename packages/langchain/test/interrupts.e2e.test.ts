@@ -1,15 +1,14 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
 import { Command, END, interrupt, MemorySaver, START, StateGraph } from "@langchain/langgraph";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { qavr } from "../src/index.js";
 import { bench, credit, nothingOpen } from "./support/bench.js";
 import { memoryVectorStore } from "./support/corpus.js";
 import { itWithAnnouncements } from "./support/framework-features.js";
 import { failing, graph, State } from "./support/graph.js";
+import { tempFolder } from "./support/temp-folder.js";
 
 const QUESTION = "payment queue stuck";
 const RUN_ID = "22222222-2222-4222-8222-222222222221";
@@ -326,20 +325,15 @@ describe("a graph that is interrupted in one branch and fails in another", () =>
 });
 
 describe("a run that continues in another process", () => {
-  let folder: string;
-  beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), "qavr-langchain-"));
-  });
-  afterEach(() => rm(folder, { recursive: true, force: true }));
-
   /** Processes that share a ledger file and a checkpointer, one after the other. */
   async function processes() {
+    const store = join(tempFolder(), "ledger.db");
     const checkpointer = new MemorySaver();
     const vectors = await memoryVectorStore();
     const ask = ({ question }: { question: string }) =>
       question === QUESTION ? { answer: interrupt("go on?") as string } : {};
     return () => {
-      const memory = qavr({ store: join(folder, "ledger.db"), logger: {} });
+      const memory = qavr({ store, logger: {} });
       const retriever = memory.retriever(vectors, { k: 2 });
       return { memory, run: memory.track(graph({ retriever }, ask).compile({ checkpointer })) };
     };

@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { MemoryVectorStore } from "@langchain/classic/vectorstores/memory";
 import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
@@ -7,21 +5,14 @@ import { FakeEmbeddings } from "@langchain/core/utils/testing";
 import type { VectorStoreInterface } from "@langchain/core/vectorstores";
 import { memoryStore } from "@qavr/core";
 import { replay } from "@qavr/core/maintenance";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { type Qavr, qavr } from "../src/index.js";
 import { ids, memoryVectorStore } from "./support/corpus.js";
 import { hnswInstalled, hnswStore } from "./support/hnsw-store.js";
+import { tempFolder } from "./support/temp-folder.js";
 import { usearchStore } from "./support/usearch-store.js";
 
 const QUESTION = "payment queue stuck";
-
-let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "qavr-langchain-"));
-});
-afterEach(async () => {
-  await rm(folder, { recursive: true, force: true });
-});
 
 /** Runs that are shown one memory, which misleads unless it is `good`. */
 async function teach(memory: Qavr, vectors: VectorStoreInterface, good: string, runs: number): Promise<void> {
@@ -75,7 +66,7 @@ describe("minWorth", () => {
 
 describe("learning from how tracked runs end", () => {
   it("changes the order, in a ledger file that a second handle reads", async () => {
-    const store = join(folder, "ledger.db");
+    const store = join(tempFolder(), "ledger.db");
     const vectors = await memoryVectorStore();
     const first = qavr({ store, logger: {} });
     expect(ids(await vectors.similaritySearch(QUESTION, 3))).toEqual(["restart", "scale", "clear"]);

@@ -1,14 +1,14 @@
-import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { Document } from "@langchain/core/documents";
 import type { VectorStoreInterface } from "@langchain/core/vectorstores";
 import { memoryStore } from "@qavr/core";
-import { afterEach, describe, expect, it, onTestFinished, vi } from "vitest";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { type Qavr, qavr } from "../src/index.js";
 import { memoryVectorStore } from "./support/corpus.js";
 import { LOCAL_STORES, type LocalStore } from "./support/local-stores.js";
 import { type Call, recordCalls } from "./support/recorded-store.js";
+import { tempFolder } from "./support/temp-folder.js";
 
 const QUESTION = "payment queue stuck";
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
@@ -117,12 +117,6 @@ async function outcomeOf(step: Step, asked: Parameters<Step>[0]): Promise<unknow
     : outcome;
 }
 
-async function temporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), "qavr-pass-through-"));
-  onTestFinished(() => rm(folder, { recursive: true, force: true }));
-  return folder;
-}
-
 const inFolder = (calls: readonly Call[], folder: string): unknown =>
   calls.map((call) =>
     call.map((argument) =>
@@ -145,13 +139,13 @@ describe.each(LOCAL_STORES.map((store): [string, LocalStore] => [store.name, sto
       store: plain,
       retriever: (options: object) => plain.asRetriever(options),
       vector,
-      folder: await temporaryFolder(),
+      folder: tempFolder(),
     };
     const ours = {
       store: wrapped,
       retriever: (options: object) => memory.retriever(inner, options),
       vector,
-      folder: await temporaryFolder(),
+      folder: tempFolder(),
     };
     for (const [what, step] of steps(local)) {
       const answer = await outcomeOf(step, own);

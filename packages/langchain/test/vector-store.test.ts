@@ -1,6 +1,4 @@
-import { mkdtemp, readdir, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readdir } from "node:fs/promises";
 import { MemoryVectorStore } from "@langchain/classic/vectorstores/memory";
 import { Document } from "@langchain/core/documents";
 import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
@@ -8,6 +6,7 @@ import { describe, expect, it } from "vitest";
 import { QavrRetriever, type QavrVectorStore } from "../src/index.js";
 import { bench, credit } from "./support/bench.js";
 import { ids, TrigramEmbeddings } from "./support/corpus.js";
+import { tempFolder } from "./support/temp-folder.js";
 import { usearchStore } from "./support/usearch-store.js";
 
 function search(store: Pick<QavrVectorStore, "asRetriever">, question: string, config: RunnableConfig) {
@@ -17,13 +16,12 @@ function search(store: Pick<QavrVectorStore, "asRetriever">, question: string, c
 describe("a QavrVectorStore", () => {
   it("has the members that only the wrapped store has", async () => {
     const { memory, vectors } = await bench();
-    const folder = await mkdtemp(join(tmpdir(), "qavr-langchain-"));
+    const folder = tempFolder();
     const inner = await usearchStore();
     const store = memory.vectorStore(inner);
     await store.save(folder);
     expect(await readdir(folder)).not.toEqual([]);
     expect(store.index.size()).toBe(inner.index.size());
-    await rm(folder, { recursive: true, force: true });
     expect(memory.vectorStore(vectors).memoryVectors).toBe(vectors.memoryVectors);
     expect("save" in memory.vectorStore(vectors)).toBe(false);
   });

@@ -1,22 +1,12 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { createEngine } from "@qavr/core";
 import { replay, revoke } from "@qavr/core/maintenance";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { sqliteStore } from "../src/index.js";
-
-let folder: string;
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), "qavr-sqlite-"));
-});
-afterEach(async () => {
-  await rm(folder, { recursive: true, force: true });
-});
+import { tempLedger } from "./support/temp-folder.js";
 
 describe("a revocation in one handle of a file", () => {
   it("reaches what another handle remembers, and the next one that opens it", async () => {
-    const path = join(folder, "ledger.db");
+    const path = tempLedger();
     const [left, right] = [sqliteStore(path), sqliteStore(path)].map((store) => createEngine({ store }));
     if (!left || !right) throw new Error("There are two engines.");
     const candidates = [0.9, 0.88, 0.86].map((similarity, i) => ({ id: `d${i}`, similarity }));

@@ -1,5 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { memoryStore, type Store } from "@qavr/core";
 import fc from "fast-check";
@@ -7,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { qavr } from "../../src/index.js";
 import { fileCursor, type LangSmithFeedback, langsmithFeedback, type SyncCursor } from "../../src/langsmith/index.js";
 import { byId, type LangSmithServer, langsmithServer, newestFirst, oldestFirst } from "../support/langsmith-server.js";
+import { tempFolder } from "../support/temp-folder.js";
 
 const DAY = 86_400_000;
 const runIdOf = (run: number): string => `bbbbbbbb-bbbb-4bbb-8bbb-${String(run).padStart(12, "0")}`;
@@ -15,12 +15,9 @@ let server: LangSmithServer;
 let folder: string;
 beforeEach(async () => {
   server = await langsmithServer();
-  folder = await mkdtemp(join(tmpdir(), "qavr-langsmith-"));
+  folder = tempFolder();
 });
-afterEach(async () => {
-  await server.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterEach(() => server.close());
 
 /** A ledger with `runs` recorded runs, each of which was shown a memory of its own. */
 async function ledgerOf(runs: number): Promise<Store> {

@@ -1,5 +1,3 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { LanceDB } from "@langchain/community/vectorstores/lancedb";
 import { LibSQLVectorStore } from "@langchain/community/vectorstores/libsql";
@@ -12,6 +10,7 @@ import pg from "pg";
 import { onTestFinished } from "vitest";
 import { corpus, memoryVectorStore, TrigramEmbeddings } from "./corpus.js";
 import { hnswInstalled, hnswStore } from "./hnsw-store.js";
+import { tempFolder } from "./temp-folder.js";
 import { usearchStore } from "./usearch-store.js";
 
 /** A real vector store of this machine, filled with the corpus. */
@@ -53,12 +52,8 @@ export const LOCAL_STORES: readonly LocalStore[] = [
  * rows are deleted: one search in fifty then finds two documents instead of five. With `alpha=10` no edges are pruned.
  */
 async function libsqlStore(): Promise<LibSQLVectorStore> {
-  const folder = await mkdtemp(join(tmpdir(), "qavr-libsql-"));
-  const db = createClient({ url: `file:${join(folder, "vectors.db")}` });
-  onTestFinished(async () => {
-    db.close();
-    await rm(folder, { recursive: true, force: true });
-  });
+  const db = createClient({ url: `file:${join(tempFolder(), "vectors.db")}` });
+  onTestFinished(() => db.close());
   await db.batch([
     "CREATE TABLE vectors (content TEXT, metadata JSON, embedding F32_BLOB(64))",
     "CREATE INDEX idx_vectors_embedding ON vectors (libsql_vector_idx(embedding, 'alpha=10'))",
@@ -68,10 +63,8 @@ async function libsqlStore(): Promise<LibSQLVectorStore> {
   return store;
 }
 
-async function lanceStore(): Promise<LanceDB> {
-  const uri = await mkdtemp(join(tmpdir(), "qavr-lancedb-"));
-  onTestFinished(() => rm(uri, { recursive: true, force: true }));
-  return LanceDB.fromDocuments(corpus(), new TrigramEmbeddings(), { uri });
+function lanceStore(): Promise<LanceDB> {
+  return LanceDB.fromDocuments(corpus(), new TrigramEmbeddings(), { uri: tempFolder() });
 }
 
 /** One connection for all stores of a test worker: the server, which ends with the worker, serves its clients in turns. */
