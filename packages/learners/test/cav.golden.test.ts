@@ -1,5 +1,4 @@
 import type { Learner } from "@qavr/core";
-import { exportState } from "@qavr/core/maintenance";
 import { describe, expect, it } from "vitest";
 import {
   expectAgreement,
@@ -10,7 +9,7 @@ import {
   ReferenceSpread,
   type Retrieval,
 } from "../../core/test/support/reference-model.js";
-import { DIMS, dot, play, type Run, stream, within } from "../../core/test/support/stream.js";
+import { DIMS, dot, frozen, type Run, within } from "../../core/test/support/stream.js";
 import { type CavMemory, type CavShared, cav } from "../src/cav.js";
 
 /** The documented formulas again, in float64. */
@@ -81,14 +80,7 @@ describe("cav@1", () => {
   });
 
   it("gives the frozen numbers of this version", async () => {
-    const runs = stream(7, 120);
-    const scores: (string | number)[][] = [];
-    const { engine } = await play(runs, cav() as Learner, (run, exposure, items) => {
-      if (exposure > 0 || run % 20 !== 19) return;
-      scores.push([run, ...items.slice(0, 2).flatMap(({ id, score }) => [id, Number(score.toFixed(6))])]);
-    });
-    const state = (await exportState(engine)) as { shared: CavShared; memories: { id: string; state: CavMemory }[] };
-    const { shared, memories } = state;
+    const { scores, shared, known } = await frozen<CavShared, CavMemory>(cav() as Learner);
     const { bias, steps, lessons, gateNumerator, gateDenominator, spread, spreadCount } = shared;
     const rounded = [bias, steps, lessons, gateNumerator, gateDenominator, spread, spreadCount].map((value) =>
       Number(value.toFixed(6)),
@@ -102,7 +94,6 @@ describe("cav@1", () => {
       [119, "m0", 0.830721, "m7", 0.727692],
     ]);
     expect(rounded).toEqual([-0.137845, 124, 120, 1.489234, 3.996187, 0.032458, 124]);
-    const [known] = memories.toSorted((a, b) => b.state.evidence - a.state.evidence) as [(typeof memories)[number]];
     const { evidence, advantage, vector } = known.state;
     expect(known.id).toBe("m12");
     expect([evidence, advantage, ...vector.slice(0, 4)].map((value) => Number(value.toFixed(5)))).toEqual([

@@ -1,4 +1,3 @@
-import { exportState } from "@qavr/core/maintenance";
 import { describe, expect, it } from "vitest";
 import {
   expectAgreement,
@@ -9,7 +8,7 @@ import {
   type Retrieval,
   sigmoid,
 } from "../../core/test/support/reference-model.js";
-import { average, DIMS, dot, play, type Run, stream, TOP_K, within } from "../../core/test/support/stream.js";
+import { average, DIMS, dot, frozen, type Run, TOP_K, within } from "../../core/test/support/stream.js";
 import type { AdvantageVector } from "../src/advantage-vector.js";
 import { jar } from "../src/jar.js";
 import type { JarShared } from "../src/jar-model.js";
@@ -155,16 +154,7 @@ describe("jar@1", () => {
   );
 
   it("gives the frozen numbers of this version", async () => {
-    const runs = stream(7, 120);
-    const scores: (string | number)[][] = [];
-    const { engine } = await play(runs, jar(), (run, exposure, items) => {
-      if (exposure > 0 || run % 20 !== 19) return;
-      scores.push([run, ...items.slice(0, 2).flatMap(({ id, score }) => [id, Number(score.toFixed(6))])]);
-    });
-    const { shared, memories } = (await exportState(engine)) as {
-      shared: JarShared;
-      memories: { id: string; state: AdvantageVector }[];
-    };
+    const { scores, shared, known } = await frozen<JarShared, AdvantageVector>(jar());
     const { bias, steps, lessons, gateNumerator, gateDenominator } = shared;
     expect(scores).toEqual([
       [19, "m35", 0.843307, "m17", 0.822223],
@@ -177,7 +167,6 @@ describe("jar@1", () => {
     expect([bias, steps, lessons, gateNumerator, gateDenominator].map((value) => Number(value.toFixed(6)))).toEqual([
       -0.557499, 124, 120, 1.483015, 3.109409,
     ]);
-    const [known] = memories.toSorted((a, b) => b.state.evidence - a.state.evidence) as [(typeof memories)[number]];
     const { evidence, advantage, vector } = known.state;
     expect([
       known.id,

@@ -1,4 +1,3 @@
-import { exportState } from "@qavr/core/maintenance";
 import { describe, expect, it } from "vitest";
 import {
   expectAgreement,
@@ -9,7 +8,7 @@ import {
   type Retrieval,
   sigmoid,
 } from "../../core/test/support/reference-model.js";
-import { DIMS, dot, play, type Run, stream } from "../../core/test/support/stream.js";
+import { DIMS, dot, frozen, type Run } from "../../core/test/support/stream.js";
 import type { AdvantageVector } from "../src/advantage-vector.js";
 import type { JointReplayShared } from "../src/joint-replay.js";
 import { jointReplay } from "../src/joint-replay.js";
@@ -91,14 +90,9 @@ describe("joint-replay@1", () => {
   );
 
   it("gives the frozen numbers of this version", async () => {
-    const { engine } = await play(stream(7, 120), jointReplay(), () => undefined);
-    const { shared, memories } = (await exportState(engine)) as {
-      shared: JointReplayShared;
-      memories: { id: string; state: AdvantageVector }[];
-    };
+    const { shared, known } = await frozen<JointReplayShared, AdvantageVector>(jointReplay());
     const { bias, steps, lessons, fits } = shared;
     expect([bias, steps, lessons, fits].map((value) => Number(value.toFixed(6)))).toEqual([-0.993776, 124, 120, 1572]);
-    const [known] = memories.toSorted((a, b) => b.state.evidence - a.state.evidence) as [(typeof memories)[number]];
     const { evidence, advantage, vector } = known.state;
     expect([
       known.id,

@@ -1,5 +1,4 @@
 import type { Learner } from "@qavr/core";
-import { exportState } from "@qavr/core/maintenance";
 import { describe, expect, it } from "vitest";
 import {
   expectAgreement,
@@ -10,7 +9,7 @@ import {
   type Retrieval,
   sigmoid,
 } from "../../core/test/support/reference-model.js";
-import { average, DIMS, dot, play, type Run, stream, TOP_K, within } from "../../core/test/support/stream.js";
+import { average, DIMS, dot, frozen, type Run, TOP_K, within } from "../../core/test/support/stream.js";
 import { oar1 } from "../src/oar1/oar1.js";
 import type { Oar1Setting } from "../src/oar1/parameters.js";
 import type { Oar1Memory, Oar1Shared } from "../src/oar1/state.js";
@@ -226,19 +225,9 @@ describe("oar@1", () => {
   );
 
   it("gives the frozen numbers of this version", async () => {
-    const runs = stream(7, 120);
-    const scores: (string | number)[][] = [];
-    const { engine } = await play(runs, oar1() as Learner, (run, exposure, items) => {
-      if (exposure > 0 || run % 20 !== 19) return;
-      scores.push([run, ...items.slice(0, 2).flatMap(({ id, score }) => [id, Number(score.toFixed(6))])]);
-    });
-    const { shared, memories } = (await exportState(engine)) as {
-      shared: Oar1Shared;
-      memories: { id: string; state: Oar1Memory }[];
-    };
+    const { scores, shared, known } = await frozen<Oar1Shared, Oar1Memory>(oar1() as Learner);
     const { bias, steps, lessons, votedRuns, gateNumerator, gateDenominator, gateSeen } = shared;
     const { scalarNumerator, scalarDenominator, scalarSeen } = shared;
-    const [known] = memories.toSorted((a, b) => b.state.evidence - a.state.evidence) as [(typeof memories)[number]];
     const { evidence, advantage, information, lastRun, vector } = known.state;
     const rounded = (values: readonly number[]): number[] => values.map((value) => Number(value.toFixed(5)));
     expect(scores).toEqual([

@@ -1,4 +1,5 @@
 import type { Learner, OutcomeInput, RankedItem } from "../../src/index.js";
+import { exportState } from "../../src/maintenance/index.js";
 import { seededRandom } from "./random.js";
 import { testEngine } from "./test-engine.js";
 
@@ -66,6 +67,27 @@ export async function play(
     await engine.end(episode as string, outcome);
   }
   return tested;
+}
+
+/** What a fixed stream leaves behind: the two best scores of every twentieth run, and the state with the best known memory. */
+export async function frozen<Shared, Memory extends { readonly evidence: number }>(
+  learner: Learner,
+): Promise<{
+  readonly scores: readonly (readonly (string | number)[])[];
+  readonly shared: Shared;
+  readonly known: { readonly id: string; readonly state: Memory };
+}> {
+  const scores: (string | number)[][] = [];
+  const { engine } = await play(stream(7, 120), learner, (run, exposure, items) => {
+    if (exposure > 0 || run % 20 !== 19) return;
+    scores.push([run, ...items.slice(0, 2).flatMap(({ id, score }) => [id, Number(score.toFixed(6))])]);
+  });
+  const { shared, memories } = (await exportState(engine)) as unknown as {
+    readonly shared: Shared;
+    readonly memories: readonly { readonly id: string; readonly state: Memory }[];
+  };
+  const [known] = memories.toSorted((a, b) => b.state.evidence - a.state.evidence) as [(typeof memories)[number]];
+  return { scores, shared, known };
 }
 
 // Arithmetic in float64, with plain arrays and nothing of the package, for implementations to compare with.

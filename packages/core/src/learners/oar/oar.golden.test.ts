@@ -8,9 +8,8 @@ import {
   type Retrieval,
   sigmoid,
 } from "../../../test/support/reference-model.js";
-import { average, DIMS, dot, play, type Run, stream, TOP_K, within } from "../../../test/support/stream.js";
+import { average, DIMS, dot, frozen, type Run, TOP_K, within } from "../../../test/support/stream.js";
 import type { Learner } from "../../index.js";
-import { exportState } from "../../maintenance/index.js";
 import { oar } from "./oar.js";
 import type { OarMemory, OarShared } from "./state.js";
 
@@ -228,19 +227,9 @@ describe("oar@2", () => {
   });
 
   it("gives the frozen numbers of this version", async () => {
-    const runs = stream(7, 120);
-    const scores: (string | number)[][] = [];
-    const { engine } = await play(runs, oar() as Learner, (run, exposure, items) => {
-      if (exposure > 0 || run % 20 !== 19) return;
-      scores.push([run, ...items.slice(0, 2).flatMap(({ id, score }) => [id, Number(score.toFixed(6))])]);
-    });
-    const { shared, memories } = (await exportState(engine)) as {
-      shared: OarShared;
-      memories: { id: string; state: OarMemory }[];
-    };
+    const { scores, shared, known } = await frozen<OarShared, OarMemory>(oar() as Learner);
     const { bias, steps, lessons, votedRuns, predicted } = shared;
     const { reputations, both, gateDenominator, reputationSurprise, gateNumerator } = shared;
-    const [known] = memories.toSorted((a, b) => b.state.evidence - a.state.evidence) as [(typeof memories)[number]];
     const { evidence, reputation, information, lastRun, vector } = known.state;
     const rounded = (values: readonly number[]): number[] => values.map((value) => Number(value.toFixed(5)));
     expect(scores).toEqual([
