@@ -8,30 +8,20 @@ import {
 } from "./conformance-case.js";
 import { conformanceTopics } from "./conformance-topics.js";
 
-/** How {@link describeStore} registers the suite. */
-export interface DescribeStoreOptions extends StoreSubject {
-  /**
-   * Lists cases that the store's capabilities rule out as skipped, with the reason. In continuous integration they are left
-   * out instead, so that every line of its report is a case that ran.
-   * @default false when the variable CI is set, else true
-   */
-  readonly listInapplicable?: boolean | undefined;
-}
-
 /**
  * Registers the whole store contract with vitest, one `describe` per topic. Which cases apply follows from the capabilities
- * that the store declares and the optional methods that it has, never from its name.
+ * that the store declares and the optional methods that it has, never from its name. The others are listed as skipped, with the
+ * reason; in continuous integration (the variable CI) they are left out, so that every line of its report is a case that ran.
  *
  * @example
  * describeStore({ name: "memory", createBackend: () => ({ open: () => memoryStore() }) });
  */
-export function describeStore(options: DescribeStoreOptions): void {
-  const listInapplicable = options.listInapplicable ?? !process.env.CI;
-  describe(`${options.name} store`, async () => {
-    const abilities = await abilitiesOf(options);
+export function describeStore(subject: StoreSubject): void {
+  describe(`${subject.name} store`, async () => {
+    const abilities = await abilitiesOf(subject);
     for (const { topic, cases } of conformanceTopics) {
-      const registered = listInapplicable ? cases : cases.filter((candidate) => applies(candidate, abilities));
-      if (registered.length > 0) describe(topic, () => register(options, registered, abilities));
+      const registered = process.env.CI ? cases.filter((candidate) => applies(candidate, abilities)) : cases;
+      if (registered.length > 0) describe(topic, () => register(subject, registered, abilities));
     }
   });
 }

@@ -11,5 +11,5 @@ export {
   type StoreSubject,
 } from "./conformance-case.js";
 export { conformanceTopics } from "./conformance-topics.js";
-export { type DescribeStoreOptions, describeStore } from "./describe-store.js";
+export { describeStore } from "./describe-store.js";
 export { writeStates } from "./fixtures/write-states.js";
