@@ -19,7 +19,7 @@ import {
 import { grown, permuted } from "./lesson-order.js";
 import { hashOf, type LessonRecord, toRecord } from "./lesson-record.js";
 import type { MarkdownLogCode } from "./log-codes.js";
-import { MIRRORED } from "./mirrored-collection.js";
+import { MIRRORED, viewsOf } from "./mirrored-collection.js";
 import { type LessonRow, readTable, writeTable } from "./reinforcement-table.js";
 import { type Section, sectionsOf } from "./sections.js";
 
@@ -113,9 +113,6 @@ export interface Lessons {
 /** Facts of a lesson that was never shown. */
 const UNREAD: Pick<MemoryView, "shown" | "lastShown"> = { shown: 0 };
 
-/** Ids that one read of the ledger takes. */
-const READ_AT_ONCE = 10_000;
-
 /**
  * Opens the lessons below a folder: sections `### [2026-01-31] title` of the files `90-lessons.md`. Several processes may do so at once.
  *
@@ -142,12 +139,7 @@ export function openLessons(root: string, options: LessonsOptions = {}): Lessons
   /** Facts of the ledger, in the order of the ids. */
   const facts = async (ids: readonly string[]): Promise<readonly Pick<MemoryView, "shown" | "lastShown">[]> => {
     try {
-      const views: MemoryView[] = [];
-      for (let i = 0; i < ids.length; i += READ_AT_ONCE) {
-        const part = ids.slice(i, i + READ_AT_ONCE);
-        views.push(...(await engine.memories({ collection: collection.name, ids: part })).memories);
-      }
-      return views;
+      return await viewsOf(engine, { collection: collection.name }, ids);
     } catch (error) {
       log("warn", "LESSONS_NOT_COUNTED", "The counts of lessons could not be read.", { error });
       return ids.map(() => UNREAD);

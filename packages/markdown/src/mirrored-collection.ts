@@ -1,3 +1,4 @@
+import type { Engine, MemoryView } from "@qavr/core";
 import type { LocalMemories, StoredMemory } from "@qavr/local";
 import { isSame, type MarkdownFiles } from "./markdown-files.js";
 
@@ -14,6 +15,22 @@ export async function allOf(collection: LocalMemories, archived: boolean): Promi
     after = page.next;
   } while (after !== undefined);
   return memories;
+}
+
+/** Ids that one read of the ledger takes. */
+const READ_AT_ONCE = 10_000;
+
+/** Facts of the ledger about any number of memories, in the order of their ids. */
+export async function viewsOf(
+  engine: Engine,
+  place: { readonly namespace?: string; readonly collection: string },
+  ids: readonly string[],
+): Promise<MemoryView[]> {
+  const views: MemoryView[] = [];
+  for (let i = 0; i < ids.length; i += READ_AT_ONCE) {
+    views.push(...(await engine.memories({ ...place, ids: ids.slice(i, i + READ_AT_ONCE) })).memories);
+  }
+  return views;
 }
 
 /** Objects of the same fields in any order, as JSON keeps them. */

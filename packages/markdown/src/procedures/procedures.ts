@@ -1,21 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { statSync } from "node:fs";
 import { join } from "node:path";
-import {
-  createEngine,
-  type EpisodeView,
-  type MemoryView,
-  type OutcomeReceipt,
-  QavrError,
-  type Ranking,
-} from "@qavr/core";
+import { createEngine, type EpisodeView, type OutcomeReceipt, QavrError, type Ranking } from "@qavr/core";
 import { createLog, toLabel, withinBudget } from "@qavr/core/adapter";
 import { illegalOption } from "@qavr/core/store";
 import { localMemories, type StoredMemory } from "@qavr/local";
 import { sqliteStore } from "@qavr/sqlite";
 import type { MarkdownLogCode } from "../log-codes.js";
 import { markdownFiles } from "../markdown-files.js";
-import { MIRRORED } from "../mirrored-collection.js";
+import { MIRRORED, viewsOf } from "../mirrored-collection.js";
 import { archiveIn } from "./archive.js";
 import { accept, distil } from "./distil.js";
 import { lastRuns, noteJob } from "./lifecycle.js";
@@ -42,9 +35,6 @@ import { fileReplacer } from "./replace-file.js";
 import { beginTrial, review } from "./review.js";
 import { migrated, stamped, writeEach } from "./stamp.js";
 import { fittedTexts } from "./text-budget.js";
-
-/** Ids that one read of the ledger takes. */
-const READ_AT_ONCE = 10_000;
 
 /**
  * Opens the procedures and skills below a folder: the folders `procedures`, `skills` and `common_skills`. Several processes may do so
@@ -85,15 +75,9 @@ export function openProcedures(root: string, options: ProceduresOptions = {}): P
   };
   const withCounts = async (versions: readonly Pick<Catalogued, "memory" | "facts">[]): Promise<Procedure[]> => {
     const counting = versions.flatMap(memoriesOf);
-    const views = await counted(async () => {
-      const read = new Map<string, MemoryView>();
-      for (let i = 0; i < counting.length; i += READ_AT_ONCE) {
-        const ids = counting.slice(i, i + READ_AT_ONCE);
-        const { memories } = await engine.memories({ namespace: own, collection: collection.name, ids });
-        for (const view of memories) read.set(view.id, view);
-      }
-      return read;
-    }, new Map<string, MemoryView>());
+    const place = { namespace: own, collection: collection.name };
+    const read = await counted(() => viewsOf(engine, place, counting), []);
+    const views = new Map(read.map((view) => [view.id, view]));
     return versions.map((version) =>
       toProcedure(
         version.facts,
