@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { memoryStore, type Store } from "../src/index.js";
+import { memoryStore, type RankRequest, type Store } from "../src/index.js";
 import { exportState, importState, replay } from "../src/maintenance/index.js";
 import { answeredStore, faultyStore } from "./support/faulty-store.js";
 import { heldStore } from "./support/held-store.js";
@@ -12,6 +12,13 @@ async function learned(store: Store): Promise<ReturnType<typeof testEngine>> {
     await tested.engine.end(episode, { reward: false });
   }
   return tested;
+}
+
+/** An episode that is open in an engine on a store that fails on demand. */
+async function opened<Given extends { readonly store: Store }>(given: Given, asked: RankRequest = request()) {
+  const { engine } = testEngine({ store: given.store });
+  const { episode } = await engine.rank(asked);
+  return { ...given, engine, episode };
 }
 
 describe("a ranking on a failing store", () => {
@@ -82,9 +89,7 @@ describe("a ranking on a failing store", () => {
 
 describe("an outcome on a failing store", () => {
   it("is not acknowledged, and a retry records it exactly once", async () => {
-    const { store, inner, faults } = faultyStore();
-    const { engine } = testEngine({ store });
-    const { episode } = await engine.rank(request());
+    const { engine, episode, inner, faults } = await opened(faultyStore());
     faults.commit = "before";
     const failure = { code: "STORE_FAILED", details: { store: "faulty" } };
     for (let i = 0; i < 3; i++) await expect(engine.end(episode, { reward: true })).rejects.toMatchObject(failure);
@@ -97,9 +102,7 @@ describe("an outcome on a failing store", () => {
   });
 
   it("whose answer was lost is recorded exactly once, and the retry gets the first receipt", async () => {
-    const { store, inner, faults } = faultyStore();
-    const { engine } = testEngine({ store });
-    const { episode } = await engine.rank(request());
+    const { engine, episode, inner, faults } = await opened(faultyStore());
     faults.commit = "after";
     for (let i = 0; i < 3; i++) {
       await expect(engine.end(episode, { reward: true, helpful: ["m1"] })).rejects.toMatchObject({
@@ -123,9 +126,7 @@ describe("an outcome on a failing store", () => {
   });
 
   it("whose answer was lost and that is retried in other words is a later word: both are recorded, the last one counts", async () => {
-    const { store, faults } = faultyStore();
-    const { engine } = testEngine({ store });
-    const { episode } = await engine.rank(request());
+    const { engine, episode, faults } = await opened(faultyStore());
     faults.commit = "after";
     await expect(engine.end(episode, { reward: true })).rejects.toMatchObject({ code: "STORE_FAILED" });
     faults.commit = "none";
@@ -135,9 +136,7 @@ describe("an outcome on a failing store", () => {
   });
 
   it("reported on an open episode is retried in the same way, later exposures included", async () => {
-    const { store, faults } = faultyStore();
-    const { engine } = testEngine({ store });
-    const { episode } = await engine.rank(request({ topK: 1 }));
+    const { engine, episode, faults } = await opened(faultyStore(), request({ topK: 1 }));
     faults.commit = "after";
     await expect(engine.report(episode, { reward: true })).rejects.toMatchObject({ code: "STORE_FAILED" });
     await engine.rank(request({ episode, topK: 1, candidates: [{ id: "late", similarity: 1 }] }));
@@ -152,9 +151,7 @@ describe("an outcome on a failing store", () => {
   });
 
   it("said again after it was acknowledged is a new outcome, also when it took a retry", async () => {
-    const { store, faults } = faultyStore();
-    const { engine } = testEngine({ store });
-    const { episode } = await engine.rank(request());
+    const { engine, episode, faults } = await opened(faultyStore());
     faults.commit = "before";
     await expect(engine.report(episode, { reward: true })).rejects.toThrow();
     faults.commit = "none";
@@ -165,9 +162,7 @@ describe("an outcome on a failing store", () => {
   });
 
   it("that fails while another is under way keeps its exposures for the retry", async () => {
-    const { store, answers } = answeredStore();
-    const { engine } = testEngine({ store });
-    const { episode } = await engine.rank(request({ topK: 1 }));
+    const { engine, episode, answers } = await opened(answeredStore(), request({ topK: 1 }));
     const first = engine.report(episode, { reward: true });
     await engine.rank(request({ episode, topK: 1, candidates: [{ id: "late", similarity: 1 }] }));
     const second = engine.report(episode, { reward: false });
@@ -182,9 +177,7 @@ describe("an outcome on a failing store", () => {
   });
 
   it("is recorded also when the end that it waited for fails", async () => {
-    const { store, answers } = answeredStore();
-    const { engine } = testEngine({ store });
-    const { episode } = await engine.rank(request({ aliases: ["run"] }));
+    const { engine, episode, answers } = await opened(answeredStore(), request({ aliases: ["run"] }));
     const ended = engine.end(episode, { reward: true, tier: "completed" });
     const reported = engine.report("run", { reward: false, tier: "verified" });
     answers[0]?.(false);
@@ -195,9 +188,7 @@ describe("an outcome on a failing store", () => {
   });
 
   it("leaves its episode ended where the end that it waited for fails and is repeated at once", async () => {
-    const { store, answers } = answeredStore();
-    const { engine } = testEngine({ store });
-    const { episode } = await engine.rank(request({ aliases: ["run"] }));
+    const { engine, episode, answers } = await opened(answeredStore(), request({ aliases: ["run"] }));
     const end = () => engine.end(episode, { reward: true, tier: "completed" });
     const ended = end().catch(end);
     const reported = engine.report("run", { reward: false, tier: "verified" });
@@ -211,9 +202,7 @@ describe("an outcome on a failing store", () => {
   });
 
   it("said again with a key has that key from then on", async () => {
-    const { store, faults } = faultyStore();
-    const { engine } = testEngine({ store });
-    const { episode } = await engine.rank(request());
+    const { engine, episode, faults } = await opened(faultyStore());
     faults.commit = "before";
     await expect(engine.report(episode, { reward: true })).rejects.toMatchObject({ code: "STORE_FAILED" });
     faults.commit = "none";
@@ -223,9 +212,7 @@ describe("an outcome on a failing store", () => {
   });
 
   it("leaves exposures in their order: what could not be sent comes before what was shown later", async () => {
-    const { store, faults } = faultyStore();
-    const { engine } = testEngine({ store });
-    const { episode } = await engine.rank(request({ topK: 1 }));
+    const { engine, episode, faults } = await opened(faultyStore(), request({ topK: 1 }));
     faults.commit = "before";
     await expect(engine.report(episode, { reward: null })).rejects.toMatchObject({ code: "STORE_FAILED" });
     faults.commit = "none";
@@ -235,9 +222,7 @@ describe("an outcome on a failing store", () => {
   });
 
   it("does not pile up entries while the store is down", async () => {
-    const { store, inner, faults } = faultyStore();
-    const { engine } = testEngine({ store });
-    const { episode } = await engine.rank(request());
+    const { engine, episode, inner, faults } = await opened(faultyStore());
     faults.commit = "before";
     for (let i = 0; i < 50; i++) await expect(engine.report(episode, { reward: null })).rejects.toThrow();
     faults.commit = "none";
@@ -247,9 +232,7 @@ describe("an outcome on a failing store", () => {
   });
 
   it("leaves a suspended episode open when it could not be suspended", async () => {
-    const { store, faults } = faultyStore();
-    const { engine } = testEngine({ store });
-    const { episode } = await engine.rank(request());
+    const { engine, episode, faults } = await opened(faultyStore());
     faults.commit = "before";
     await expect(engine.suspend(episode, { alias: "thread" })).rejects.toMatchObject({ code: "STORE_FAILED" });
     faults.commit = "none";
