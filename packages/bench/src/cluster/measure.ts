@@ -184,7 +184,7 @@ async function measureLarge(
     LargeWay,
     { readonly traffic: FleetCost[]; readonly few: SharedCost[] }
   >;
-  const draw = drawRanks(zipfShares(tenants - calibrated, 1), seededRandom(SEED));
+  const draw = drawRanks(zipfShares(tenants - calibrated), seededRandom(SEED));
   for (let part = 0; part < parts; part++) {
     for (const [place, way] of LARGE_WAYS.entries()) {
       const fleet = way === "plain" ? plain : cluster;

@@ -74,7 +74,7 @@ function multiple(comparisons: Comparisons): string {
 
 /** Rows by sets: similarity's own values, the others' gains. */
 function successTable(comparisons: Comparisons): string {
-  const sets = setsOf(comparisons, "success");
+  const sets = setsOf(comparisons);
   return markdownTable(
     ["row", ...sets.map(marked), "mean"],
     bestOfEachGroup(comparisons).map((row) => {
@@ -109,7 +109,7 @@ const OTHER_MEASURES = [
 
 /** Other measures of the rows that matter most; the raw results have all. */
 function measureSection(comparisons: Comparisons): string {
-  const sets = setsOf(comparisons, "success").filter((set) => LEARNABLE_SETS.includes(set));
+  const sets = setsOf(comparisons).filter((set) => LEARNABLE_SETS.includes(set));
   if (sets.length === 0) return "";
   const rows = [REFERENCE_ROW, PREDECESSOR_ROW, DEFAULT_ROW];
   const find = (row: string): readonly Comparison[] => sets.flatMap((set) => comparisons.find(row, set, "main") ?? []);
@@ -212,8 +212,8 @@ function measuredScenarios(comparisons: Comparisons, kind: ScenarioKind): readon
   return scenariosOf(kind).filter((name) => comparisons.all.some((one) => one.scenario === name));
 }
 
-function setsOf(comparisons: Comparisons, measure: Measure): readonly DatasetName[] {
-  return DATASET_NAMES.filter((set) => comparisons.find(BASELINE_ROW, set, "main")?.value(measure));
+function setsOf(comparisons: Comparisons): readonly DatasetName[] {
+  return DATASET_NAMES.filter((set) => comparisons.find(BASELINE_ROW, set, "main")?.value("success"));
 }
 
 /** Similarity's own value, or a row's gain over it. */

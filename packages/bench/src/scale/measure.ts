@@ -118,7 +118,7 @@ export async function measureScale(
     const even = everyTenant(calibrated);
     const known: Process = { plant: small, engine: small.engine(), runs, next: even };
     const fresh = (): Process => ({ ...known, engine: small.engine() });
-    const draw = drawRanks(zipfShares(tenants, 1), seededRandom(SEED));
+    const draw = drawRanks(zipfShares(tenants), seededRandom(SEED));
     // The busiest tenants are copies like the others: the first ones are the originals.
     const busy: Process = { plant: large, engine: large.engine(), runs, next: () => tenants - 1 - draw() };
 

@@ -1,14 +1,13 @@
 import type { Random } from "@qavr/lab";
 
 /**
- * Shares of traffic by rank, `p_i = i^−s / Σ_j j^−s`: few namespaces get most of it, as tenants, words and pages do.
+ * Shares of traffic by rank, `p_i = (1 / i) / Σ_j (1 / j)` (Zipf, 1949): few namespaces get most of it, as tenants, words and pages do.
  *
  * @param count namespaces, at least 1
- * @param exponent s ≥ 0; 0 is even traffic, 1 the classic law (Zipf, 1949)
  * @returns descending, sum 1
  */
-export function zipfShares(count: number, exponent: number): Float64Array {
-  const shares = Float64Array.from({ length: count }, (_, place) => (place + 1) ** -exponent);
+export function zipfShares(count: number): Float64Array {
+  const shares = Float64Array.from({ length: count }, (_, place) => 1 / (place + 1));
   const sum = shares.reduce((total, share) => total + share, 0);
   return shares.map((share) => share / sum);
 }
