@@ -5,6 +5,7 @@ import { text as textOfStream } from "node:stream/consumers";
 import { type Random, seededRandom } from "@qavr/lab";
 import { localMemories } from "@qavr/local";
 import type { CheckResult, Harness } from "./check.js";
+import { outputUntilKilled } from "./interrupted-process.js";
 import { after, type ExpectedMemory, embedText, idOf } from "./memory-steps.js";
 import { fixture, inFolder } from "./workspace.js";
 
@@ -26,38 +27,18 @@ interface Tally {
 }
 
 /** Lets a process change a collection from step `first` on, and kills it. Returns the steps that it started and had acknowledged. */
-function writeUntilKilled(
+async function writeUntilKilled(
   path: string,
   first: number,
   delay: number,
   early: boolean,
   mode: string,
 ): Promise<{ readonly started: number; readonly acknowledged: number }> {
-  return new Promise((resolve, reject) => {
-    const given = [fixture("write-memories.mjs"), path, String(first), mode];
-    const child = spawn(process.execPath, given, { stdio: ["ignore", "pipe", "pipe"] });
-    let [output, errors, armed] = ["", "", false];
-    const arm = (): void => {
-      if (armed) return;
-      armed = true;
-      setTimeout(() => child.kill("SIGKILL"), delay);
-    };
-    if (early) arm();
-    child.stdout.on("data", (data: Buffer) => {
-      output += data;
-      if (output.includes("done ")) arm();
-    });
-    child.stderr.on("data", (data: Buffer) => {
-      errors += data;
-    });
-    child.on("error", reject);
-    child.on("close", (code, signal) => {
-      if (signal !== "SIGKILL") reject(new Error(`The writing process ended with ${code ?? signal}: ${errors}`));
-      const last = (word: string): number =>
-        Number([...output.matchAll(new RegExp(`^${word} (\\d+)\\n`, "gm"))].at(-1)?.[1] ?? first - 1);
-      resolve({ started: last("start"), acknowledged: last("done") });
-    });
-  });
+  const command = [process.execPath, fixture("write-memories.mjs"), path, String(first), mode];
+  const output = await outputUntilKilled({ command, delay, from: early ? undefined : "done " });
+  const last = (word: string): number =>
+    Number([...output.matchAll(new RegExp(`^${word} (\\d+)\\n`, "gm"))].at(-1)?.[1] ?? first - 1);
+  return { started: last("start"), acknowledged: last("done") };
 }
 
 const isSame = (found: ExpectedMemory, expected: ExpectedMemory): boolean =>

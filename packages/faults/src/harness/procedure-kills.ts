@@ -5,6 +5,7 @@ import { text as textOfStream } from "node:stream/consumers";
 import { seededRandom } from "@qavr/lab";
 import { openProcedures } from "@qavr/markdown";
 import type { CheckResult, Harness } from "./check.js";
+import { outputUntilKilled } from "./interrupted-process.js";
 import { fixture, inFolder } from "./workspace.js";
 
 const KILLS = { quick: 8, full: 1_000 } as const;
@@ -34,31 +35,17 @@ interface Tally {
 }
 
 /** Lets a process stamp, and kills it; returns the stamps that it finished. */
-function stampUntilKilled(root: string, mode: string, delay: number, isEarly: boolean): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [fixture("change-procedures.mjs"), root, mode], {
-      stdio: ["ignore", "pipe", "pipe"],
-    });
-    let [stamps, errors, armed] = [0, "", false];
-    const arm = (): void => {
-      if (!armed) setTimeout(() => child.kill("SIGKILL"), delay);
-      armed = true;
-    };
-    const watching = isEarly ? watch(join(root, WRITES), arm) : undefined;
-    child.stdout.on("data", (data: Buffer) => {
-      stamps += data.toString().match(/stamped/g)?.length ?? 0;
-      if (!isEarly) arm();
-    });
-    child.stderr.on("data", (data: Buffer) => {
-      errors += data;
-    });
-    child.on("error", reject);
-    child.on("close", (code, signal) => {
-      watching?.close();
-      if (signal === "SIGKILL") resolve(stamps);
-      else reject(new Error(`The stamping process ended with ${code ?? signal}: ${errors}`));
-    });
+async function stampUntilKilled(root: string, mode: string, delay: number, isEarly: boolean): Promise<number> {
+  const onWrite = (begin: () => void) => {
+    const watching = watch(join(root, WRITES), begin);
+    return () => watching.close();
+  };
+  const output = await outputUntilKilled({
+    command: [process.execPath, fixture("change-procedures.mjs"), root, mode],
+    delay,
+    ...(isEarly ? { watch: onWrite } : { from: "stamped" }),
   });
+  return output.match(/stamped/g)?.length ?? 0;
 }
 
 function isWhole(text: string): boolean {

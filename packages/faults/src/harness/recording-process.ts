@@ -1,4 +1,4 @@
-import { spawn } from "node:child_process";
+import { outputUntilKilled } from "./interrupted-process.js";
 import { fixture } from "./workspace.js";
 
 /** Runs that a stopped process had started, and those acknowledged to it. */
@@ -27,41 +27,17 @@ export interface RecordingPlan {
 }
 
 /** Lets a process record outcomes until it ends or is killed. @throws if it ends by itself without having been told to */
-export function recordInProcess(plan: RecordingPlan): Promise<Recorded> {
+export async function recordInProcess(plan: RecordingPlan): Promise<Recorded> {
   const { path, first, mode = "", count, under = [], interrupt, after = "start", delay = 0 } = plan;
-  return new Promise((resolve, reject) => {
-    const own = [
-      process.execPath,
-      fixture("record-outcomes.mjs"),
-      path,
-      String(first),
-      mode,
-      ...(count ? [String(count)] : []),
-    ];
-    const [command, ...given] = [...under, ...own] as [string, ...string[]];
-    const child = spawn(command, given, { stdio: ["ignore", "pipe", "pipe"] });
-    let [output, errors] = ["", ""];
-    let armed = interrupt === undefined;
-    const arm = (): void => {
-      if (armed) return;
-      armed = true;
-      setTimeout(() => interrupt?.(child.pid as number, () => parse(output)), delay);
-    };
-    if (after === "start") arm();
-    child.stdout.on("data", (text: Buffer) => {
-      output += text;
-      if (output.includes("done ")) arm();
-    });
-    child.stderr.on("data", (text: Buffer) => {
-      errors += text;
-    });
-    child.on("error", reject);
-    child.on("close", (code, signal) => {
-      if (signal === "SIGKILL" || (count !== undefined && code === 0)) resolve(parse(output));
-      else
-        reject(new Error(`The recording process ended with ${code ?? signal} (build the packages first?): ${errors}`));
-    });
+  const given = [path, String(first), mode, ...(count ? [String(count)] : [])];
+  const output = await outputUntilKilled({
+    command: [...under, process.execPath, fixture("record-outcomes.mjs"), ...given],
+    delay,
+    from: after === "start" ? undefined : "done ",
+    interrupt: (pid, sofar) => interrupt?.(pid, () => parse(sofar())),
+    mayEnd: count !== undefined,
   });
+  return parse(output);
 }
 
 function parse(output: string): Recorded {
