@@ -113,25 +113,13 @@ describe("a run whose learning fails", () => {
 });
 
 describe("a vector store", () => {
-  it("that fails costs the recall, not the run or its turn", async () => {
+  it.each([
+    ["that fails", { query: async () => no(), upsert: async () => no() }],
+    ["that has no index", { createIndex: no }],
+  ])("%s costs the recall, not the run or its turn", async (_, broken) => {
     const { memory, vector, storage } = bench();
     await remember(memory, NOTE);
-    vector.query = async () => {
-      throw new Error("the vectors are down");
-    };
-    vector.upsert = async () => {
-      throw new Error("the vectors are down");
-    };
-    const { text } = await scriptedAgent(memory, [{ text: "anyway" }]).generate(QUESTION, { memory: on });
-    expect(text).toBe("anyway");
-    const store = await storage.getStore("memory");
-    expect((await store?.listMessages({ threadId: on.thread }))?.messages).toHaveLength(2);
-  });
-
-  it("that has no index costs the recall, not the run or its turn", async () => {
-    const { memory, vector, storage } = bench();
-    await remember(memory, NOTE);
-    vector.createIndex = no;
+    Object.assign(vector, broken);
     const { text } = await scriptedAgent(memory, [{ text: "anyway" }]).generate(QUESTION, { memory: on });
     expect(text).toBe("anyway");
     const store = await storage.getStore("memory");
