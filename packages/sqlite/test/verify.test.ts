@@ -1,5 +1,5 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { createEngine, QavrError } from "@qavr/core";
+import { createEngine, type Engine, QavrError } from "@qavr/core";
 import { repair, replay, verify } from "@qavr/core/maintenance";
 import type { StateWrite } from "@qavr/core/store";
 import { writeStates } from "@qavr/store-conformance";
@@ -155,15 +155,19 @@ describe("verify", () => {
   });
 });
 
+/** An engine on a ledger of twenty runs that was tampered with. */
+async function learnedAndTampered(sql: string): Promise<Engine> {
+  const path = tempLedger();
+  await learnedLedger(path, 20);
+  tamper(path, sql);
+  return createEngine({ store: sqliteStore(path) });
+}
+
 describe("repair", () => {
   it("builds states and indexes again from an undamaged ledger", async () => {
-    const path = tempLedger();
-    await learnedLedger(path, 20);
-    tamper(
-      path,
+    const engine = await learnedAndTampered(
       "UPDATE state SET value = zeroblob(length(value)) WHERE rowid % 3 = 0; DELETE FROM state WHERE rowid % 7 = 0",
     );
-    const engine = createEngine({ store: sqliteStore(path) });
     expect(await verify(engine)).toMatchObject({
       ok: false,
       damaged: 0,
@@ -174,14 +178,10 @@ describe("repair", () => {
   });
 
   it("builds again a state without bytes whose checksum is wrong", async () => {
-    const path = tempLedger();
-    await learnedLedger(path, 20);
     // A band lists its memories by states of no bytes: only the checksum is left.
-    tamper(
-      path,
+    const engine = await learnedAndTampered(
       "UPDATE state SET value = x'00000000' WHERE rowid IN (SELECT rowid FROM state WHERE length(value) = 4 LIMIT 1)",
     );
-    const engine = createEngine({ store: sqliteStore(path) });
     const { ok, differing } = await verify(engine);
     expect([ok, differing.length]).toEqual([false, 1]);
     expect(await repair(engine)).toMatchObject({ rebuilt: [differing[0]?.namespace], after: { ok: true } });
@@ -189,13 +189,9 @@ describe("repair", () => {
   });
 
   it("builds again what a scope that is gone held, and leaves nothing of it behind", async () => {
-    const path = tempLedger();
-    await learnedLedger(path, 20);
-    tamper(
-      path,
+    const engine = await learnedAndTampered(
       "DELETE FROM scope WHERE id IN (SELECT scope FROM state GROUP BY scope ORDER BY count(*) DESC LIMIT 2)",
     );
-    const engine = createEngine({ store: sqliteStore(path) });
     expect(await verify(engine)).toMatchObject({ ok: false, damaged: 2 });
     expect(await repair(engine)).toMatchObject({ after: { ok: true, damaged: 0 } });
     await engine.close();
@@ -205,10 +201,7 @@ describe("repair", () => {
     ["that is damaged", "UPDATE entry SET payload = zeroblob(length(payload)) WHERE seq = 7 AND namespace = 1"],
     ["whose last entries are gone", "DELETE FROM entry WHERE seq >= 7 AND namespace = 1"],
   ])("leaves a ledger alone %s, and says so", async (_, damage) => {
-    const path = tempLedger();
-    await learnedLedger(path, 20);
-    tamper(path, damage);
-    const engine = createEngine({ store: sqliteStore(path) });
+    const engine = await learnedAndTampered(damage);
     expect(await repair(engine)).toMatchObject({
       rebuilt: [],
       after: {
