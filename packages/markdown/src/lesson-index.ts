@@ -2,7 +2,7 @@ import type { Log } from "@qavr/core/adapter";
 import type { LocalMemories, Metadata } from "@qavr/local";
 import { identify } from "./identities.js";
 import type { LessonFiles } from "./lesson-files.js";
-import { type FoundLesson, hashOf, type LessonRecord, toRecord } from "./lesson-record.js";
+import { type FoundLesson, hashOf, type LessonRecord, toRecord, withLineFeeds } from "./lesson-record.js";
 import type { MarkdownLogCode } from "./log-codes.js";
 import { isGone } from "./markdown-files.js";
 import { allOf, isEqual, mirroring, type Stamps } from "./mirrored-collection.js";
@@ -78,7 +78,7 @@ function lessonsIn(path: string, source: string, log: Log<MarkdownLogCode>): rea
       log("warn", "LESSON_CONFIDENCE_CLAMPED", "A lesson's confidence lies outside [0, 1]; correct it in the file.");
     }
     return {
-      text: `${title}\n${body}`,
+      text: withLineFeeds(`${title}\n${body}`),
       facts: {
         path,
         project: path.includes("/") ? path.slice(0, path.lastIndexOf("/")) : ".",

@@ -45,7 +45,12 @@ export function toRecord({ id, text, metadata, archivedAt }: StoredMemory): Less
   return { id, text, facts: metadata as unknown as LessonFacts, archived: archivedAt !== undefined };
 }
 
+/** A text with line feeds alone. Editors and checkouts change line ends, which would be an edit to the ledger. */
+export function withLineFeeds(text: string): string {
+  return text.replace(/\r\n?/g, "\n");
+}
+
 /** Hex, 128 bits. Line ends do not count. */
 export function hashOf(text: string): string {
-  return createHash("sha256").update(text.replace(/\r\n?/g, "\n")).digest("hex").slice(0, 32);
+  return createHash("sha256").update(withLineFeeds(text)).digest("hex").slice(0, 32);
 }

@@ -32,7 +32,7 @@ export interface MarkdownLesson {
   /** The folder of its file; "." for the root. */
   readonly project: string;
   readonly title: string;
-  /** Markdown. */
+  /** Markdown, with line feeds alone. */
   readonly body: string;
   /** Readings before this one. */
   readonly reinforcements: number;

@@ -53,6 +53,23 @@ describe("lessons", () => {
     });
   });
 
+  it("L4: keep their evidence when an editor or a checkout changes the line ends of the file", async () => {
+    const source = "### [2026-01-02] EACCES on deploy\n\nFix the permissions,\nthen deploy.\n";
+    const root = vault({ [KUBELAB]: source });
+    const lessons = lessonsIn(root);
+    const { episode } = await lessons.search({ text: "EACCES on deploy" });
+    await lessons.engine.report(episode, { reward: true });
+    const ids = (await lessons.list()).map(({ id }) => id);
+    const evidence = async (): Promise<number | undefined> =>
+      (await lessons.engine.memories({ collection: "lessons", ids })).memories[0]?.evidence;
+    const before = await evidence();
+    for (const lineEnd of ["\r\n", "\n"]) {
+      write(root, KUBELAB, source.replaceAll("\n", lineEnd));
+      await lessons.search({ text: "EACCES on deploy" });
+      expect(await evidence()).toBe(before);
+    }
+  });
+
   it("L4: are read also where the engine shows some runs no memory, to compare", async () => {
     const lessons = lessonsIn(vault(FILES), { engine: createEngine({ store: memoryStore(), memoryOff: 1 }) });
     expect(titles((await lessons.search({ text: "WAL" })).lessons)).toEqual([]);

@@ -144,6 +144,18 @@ describe("procedures", () => {
     expect(await procedures.get("procedure:none")).toBeUndefined();
   });
 
+  it("P15: keep their evidence in a folder whose files have other line ends, as of a checkout on Windows", async () => {
+    const { engine, procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY });
+    const crlf = proceduresOf({ "procedures/deploy.md": DEPLOY.replaceAll("\n", "\r\n") }, { engine }).procedures;
+    await procedures.report("procedure:deploy", { success: true });
+    const ids = (await procedures.list()).map(({ memory }) => memory);
+    const evidence = async (): Promise<number | undefined> =>
+      (await engine.memories({ collection: "procedures", ids })).memories[0]?.evidence;
+    const before = await evidence();
+    await crlf.search({ text: "deploy the shop" });
+    expect(await evidence()).toBe(before);
+  });
+
   it("carry what was learned into an edited and a moved file, and count each version for itself", async () => {
     const { root, procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY });
     for (let run = 0; run < 10; run++) await procedures.report("procedure:deploy", { success: true });

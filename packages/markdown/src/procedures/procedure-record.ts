@@ -1,4 +1,5 @@
 import type { Metadata, NewMemory, StoredMemory } from "@qavr/local";
+import { withLineFeeds } from "../lesson-record.js";
 import type { ProcedureFinding, ProcedureKind, ProcedureText, StatedCounts } from "./procedure-file.js";
 
 /** Metadata of a version of a procedure in its collection. */
@@ -55,7 +56,7 @@ export function toProcedureRecord({ id, text, metadata, archivedAt }: StoredMemo
 
 /** The text that is searched and shown. */
 export function bodyOf({ body, description }: Pick<ProcedureText, "body" | "description">): string {
-  return body.trim() === "" ? description : body;
+  return body.trim() === "" ? description : withLineFeeds(body);
 }
 
 /** The memory of a version. Its text is the body, and searches look in name, description and tags, too; the front matter is no part of it. */

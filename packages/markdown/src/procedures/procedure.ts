@@ -54,7 +54,7 @@ export interface ProcedureHit extends Procedure {
 
 /** A procedure with its text. */
 export interface LoadedProcedure extends Procedure {
-  /** The body, unchanged. */
+  /** The body, with line feeds alone. */
   readonly text: string;
   /** The episode that used it; empty where learning is disabled or failed. */
   readonly episode: string;
