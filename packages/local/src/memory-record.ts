@@ -136,9 +136,14 @@ function assertTextLength(text: string): void {
 }
 
 function toJson(metadata: unknown): string {
+  const says = "The metadata of a memory must be an object that JSON keeps.";
+  let json: string | undefined;
   try {
-    return JSON.stringify(metadata);
+    json = JSON.stringify(metadata);
   } catch (cause) {
-    throw new QavrError("INVALID_ARGUMENT", "The metadata of a memory must be an object that JSON keeps.", { cause });
+    throw new QavrError("INVALID_ARGUMENT", says, { cause });
   }
+  // A Date and a URL become texts.
+  if (json?.startsWith("{")) return json;
+  throw new QavrError("INVALID_ARGUMENT", says);
 }

@@ -167,6 +167,16 @@ describe("a collection", () => {
       () => collection().add({ text: "x", metadata: [] as never }),
       /^INVALID_ARGUMENT .*metadata must be an object/,
     ],
+    [
+      "metadata that JSON keeps as a text",
+      () => collection().add({ text: "x", metadata: new URL("https://wiki.test/page") as never }),
+      /^INVALID_ARGUMENT .*object that JSON keeps/,
+    ],
+    [
+      "metadata that JSON does not keep",
+      () => collection().update("x", { metadata: { toJSON: () => undefined } as never }),
+      /^INVALID_ARGUMENT .*object that JSON keeps/,
+    ],
     ["a text that is too long", () => collection().add("x".repeat(1_000_001)), /^LIMIT_EXCEEDED .*Split it/],
     [
       "a limit of 0",
