@@ -58,7 +58,7 @@ export function lessonIndex(files: LessonFiles, collection: LocalMemories, log: 
   };
 
   return {
-    sync: mirroring(files, reread),
+    sync: mirroring(files, collection, reread),
     async lessons() {
       return (await all(false)).sort(
         ({ facts: a }, { facts: b }) => Number(a.path > b.path) - Number(a.path < b.path) || a.place - b.place,

@@ -51,15 +51,22 @@ const MOST_READINGS = 10;
  */
 export function mirroring(
   files: Pick<MarkdownFiles, "stamps">,
+  collection: Pick<LocalMemories, "size">,
   reread: (seen: Stamps | undefined) => Promise<Stamps>,
 ): () => Promise<void> {
   let seen: Stamps | undefined;
+  let size: number | undefined;
   let last: Promise<void> = Promise.resolve();
   const update = async (): Promise<void> => {
     // Again where a file changed meanwhile: these writes may have come after those of a process that saw the newer file.
     for (let readings = 0; readings < MOST_READINGS; readings++) {
-      if (seen && isSame(seen, await files.stamps())) return;
+      if (seen && isSame(seen, await files.stamps())) {
+        if (size === (await collection.size())) return;
+        // Another process has seen a file that came and went since, or missed one that was away, and its records stay.
+        seen = undefined;
+      }
       seen = await reread(seen);
+      size = await collection.size();
     }
   };
   return () => {

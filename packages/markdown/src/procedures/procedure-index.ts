@@ -135,7 +135,7 @@ export function procedureIndex(
   };
 
   return {
-    sync: mirroring(files, reread),
+    sync: mirroring(files, collection, reread),
     catalogue: () => known,
   };
 }
