@@ -1,8 +1,6 @@
-import { statSync } from "node:fs";
 import { join } from "node:path";
 import { createEngine, type Engine, type MemoryView, QavrError } from "@qavr/core";
 import { createLog } from "@qavr/core/adapter";
-import { illegalOption } from "@qavr/core/store";
 import { type LocalHit, type LocalQuery, localMemories, type Metadata } from "@qavr/local";
 import { sqliteStore } from "@qavr/sqlite";
 import { lessonFiles } from "./lesson-files.js";
@@ -20,6 +18,7 @@ import { grown, permuted } from "./lesson-order.js";
 import { hashOf, type LessonRecord, toRecord } from "./lesson-record.js";
 import type { MarkdownLogCode } from "./log-codes.js";
 import { MIRRORED, viewsOf } from "./mirrored-collection.js";
+import { rootAt } from "./own-folders.js";
 import { type LessonRow, readTable, writeTable } from "./reinforcement-table.js";
 import { type Section, sectionsOf } from "./sections.js";
 
@@ -124,16 +123,15 @@ const UNREAD: Pick<MemoryView, "shown" | "lastShown"> = { shown: 0 };
  */
 export function openLessons(root: string, options: LessonsOptions = {}): Lessons {
   const { files: name, engine: given, logger } = resolveLessonsOptions(options);
-  if (typeof root !== "string" || !statSync(root, { throwIfNoEntry: false })?.isDirectory())
-    throw illegalOption("root", "openLessons(): root must be a folder that exists", root);
+  const folder = rootAt("openLessons()", root);
   const log = createLog<MarkdownLogCode>(logger, [
     "LESSON_CONFIDENCE_CLAMPED",
     "LESSONS_NOT_COUNTED",
     "LESSON_FILE_UNREADABLE",
   ]);
-  const collection = localMemories({ path: join(root, ".qavr/lessons.db"), name: "lessons" }).of(MIRRORED);
-  const engine = given ?? createEngine({ store: sqliteStore(join(root, ".qavr/ledger.db")), logger });
-  const files = lessonFiles(root, name);
+  const collection = localMemories({ path: join(folder, ".qavr/lessons.db"), name: "lessons" }).of(MIRRORED);
+  const engine = given ?? createEngine({ store: sqliteStore(join(folder, ".qavr/ledger.db")), logger });
+  const files = lessonFiles(folder, name);
   const index = lessonIndex(files, collection, log);
 
   /** Facts of the ledger, in the order of the ids. */

@@ -1,7 +1,8 @@
-import { constants, existsSync } from "node:fs";
+import { constants, existsSync, statSync } from "node:fs";
 import { lstat, mkdir, open } from "node:fs/promises";
-import { posix } from "node:path";
+import { posix, resolve } from "node:path";
 import { QavrError } from "@qavr/core";
+import { illegalOption } from "@qavr/core/store";
 
 /** On Linux, an open folder is reached by its handle, also after another one has taken its name. */
 const HANDLES = "/proc/self/fd";
@@ -15,6 +16,12 @@ const READ = constants.O_RDONLY | NO_LINK | (constants.O_NONBLOCK ?? 0);
 
 /** Flags that write a file, made if missing, and refuse a link in its place. */
 export const WRITE: number = constants.O_WRONLY | constants.O_CREAT | NO_LINK;
+
+/** The absolute path of a root, which stays where the process changes its folder. @throws INVALID_ARGUMENT unless the folder exists */
+export function rootAt(call: string, root: string): string {
+  if (typeof root === "string" && statSync(root, { throwIfNoEntry: false })?.isDirectory()) return resolve(root);
+  throw illegalOption("root", `${call}: root must be a folder that exists`, root);
+}
 
 /** Work with a file or in a folder; its path leads through no symbolic link below the root. */
 type Work<Result> = (path: string) => Promise<Result>;

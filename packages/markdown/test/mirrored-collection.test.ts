@@ -1,5 +1,5 @@
 import { renameSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { localMemories } from "@qavr/local";
 import { expect, it, onTestFinished } from "vitest";
 import { mirroring } from "../src/mirrored-collection.js";
@@ -67,4 +67,19 @@ it("files that were away between two looks are found, though another process has
   expect(await looks(open())).toEqual([0, 0]);
   for (const name of folders) renameSync(join(root, `.${name}`), join(root, name));
   expect(await looks()).toEqual([1, 1]);
+});
+
+it("files stay where they were opened when the process changes its folder", async () => {
+  const root = vault({
+    "shop/90-lessons.md": "### [2026-01-02] Deploy\n\nNot on Fridays.\n",
+    "procedures/deploy.md": "Wait for the lock.\n",
+  });
+  const folder = process.cwd();
+  onTestFinished(() => process.chdir(folder));
+  process.chdir(dirname(root));
+  const lessons = lessonsIn(basename(root), engineAt({ now: 0 }));
+  const procedures = proceduresIn(basename(root), engineAt({ now: 0 }));
+  process.chdir(vault());
+  expect(await lessons.list()).toMatchObject([{ title: "Deploy" }]);
+  expect(await procedures.list()).toMatchObject([{ id: "procedure:deploy" }]);
 });

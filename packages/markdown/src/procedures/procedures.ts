@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { statSync } from "node:fs";
 import { join } from "node:path";
 import { createEngine, type EpisodeView, type OutcomeReceipt, QavrError, type Ranking } from "@qavr/core";
 import { createLog, toLabel, withinBudget } from "@qavr/core/adapter";
@@ -9,6 +8,7 @@ import { sqliteStore } from "@qavr/sqlite";
 import type { MarkdownLogCode } from "../log-codes.js";
 import { markdownFiles } from "../markdown-files.js";
 import { MIRRORED, viewsOf } from "../mirrored-collection.js";
+import { rootAt } from "../own-folders.js";
 import { archiveIn } from "./archive.js";
 import { accept, distil } from "./distil.js";
 import { lastRuns, noteJob } from "./lifecycle.js";
@@ -48,18 +48,17 @@ import { fittedTexts } from "./text-budget.js";
  */
 export function openProcedures(root: string, options: ProceduresOptions = {}): Procedures {
   const { engine: given, namespace: own, embed, countTokens, logger } = resolveProceduresOptions(options);
-  if (typeof root !== "string" || !statSync(root, { throwIfNoEntry: false })?.isDirectory())
-    throw illegalOption("root", "openProcedures(): root must be a folder that exists", root);
+  const folder = rootAt("openProcedures()", root);
   const log = createLog<MarkdownLogCode>(logger, ["PROCEDURES_NOT_COUNTED", "PROCEDURE_FILE_UNREADABLE"]);
-  const collection = localMemories({ path: join(root, ".qavr/procedures.db"), name: "procedures", embed, logger }).of(
+  const collection = localMemories({ path: join(folder, ".qavr/procedures.db"), name: "procedures", embed, logger }).of(
     MIRRORED,
   );
-  const engine = given ?? createEngine({ store: sqliteStore(join(root, ".qavr/ledger.db")), logger });
-  const replacer = fileReplacer(root);
-  const archive = archiveIn(root, replacer);
+  const engine = given ?? createEngine({ store: sqliteStore(join(folder, ".qavr/ledger.db")), logger });
+  const replacer = fileReplacer(folder);
+  const archive = archiveIn(folder, replacer);
   // A file that stays behind only takes space.
   const ready = replacer.clear().catch(() => {});
-  const index = procedureIndex(markdownFiles(root, PROCEDURE_FILES), collection, { engine, namespace: own }, log);
+  const index = procedureIndex(markdownFiles(folder, PROCEDURE_FILES), collection, { engine, namespace: own }, log);
 
   const matcher = procedureMatcher(index, collection, embed !== undefined);
 
@@ -140,7 +139,17 @@ export function openProcedures(root: string, options: ProceduresOptions = {}): P
     return { memory, episode, isNew: false };
   };
 
-  const parts = { root, engine, namespace: own, collection, index, replacer, archive, now: Date.now, withCounts };
+  const parts = {
+    root: folder,
+    engine,
+    namespace: own,
+    collection,
+    index,
+    replacer,
+    archive,
+    now: Date.now,
+    withCounts,
+  };
 
   return {
     engine,
@@ -257,10 +266,10 @@ export function openProcedures(root: string, options: ProceduresOptions = {}): P
       const all = [...index.catalogue().values()];
       const entries = ids === undefined ? all : await Promise.all(ids.map((id) => known("stamp()", id)));
       const counts = new Map((await withCounts(entries)).map((procedure) => [procedure.id, procedure]));
-      const report = await writeEach(root, entries, replacer, (source, { facts }) =>
+      const report = await writeEach(folder, entries, replacer, (source, { facts }) =>
         stamped(source, counts.get(facts.procedure) as Procedure),
       );
-      await noteJob(root, "stamp");
+      await noteJob(folder, "stamp");
       return report;
     },
 
@@ -270,8 +279,8 @@ export function openProcedures(root: string, options: ProceduresOptions = {}): P
       const entries = [...index.catalogue().values()];
       const newText = (source: string, { facts }: Pick<Catalogued, "facts">): string | undefined =>
         migrated(source, facts);
-      const report = await writeEach(root, entries, replacer, newText, { dryRun, before: archive.keep });
-      if (!dryRun) await noteJob(root, "migrate");
+      const report = await writeEach(folder, entries, replacer, newText, { dryRun, before: archive.keep });
+      if (!dryRun) await noteJob(folder, "migrate");
       return report;
     },
 
@@ -282,13 +291,13 @@ export function openProcedures(root: string, options: ProceduresOptions = {}): P
     async review(given = {}) {
       const { dryRun, model } = resolveReview(given);
       const proposals = await review(parts, { dryRun, model });
-      if (!dryRun) await noteJob(root, "review");
+      if (!dryRun) await noteJob(folder, "review");
       return proposals;
     },
 
     async distil(given) {
       const drafts = await distil(parts, resolveDistil(given));
-      await noteJob(root, "distil");
+      await noteJob(folder, "distil");
       return drafts;
     },
 
@@ -303,7 +312,7 @@ export function openProcedures(root: string, options: ProceduresOptions = {}): P
       throw new QavrError("INVALID_ARGUMENT", `restore(): ${says}`, { details: { copy } });
     },
 
-    lastRuns: () => lastRuns(root),
+    lastRuns: () => lastRuns(folder),
 
     async close() {
       await ready;
