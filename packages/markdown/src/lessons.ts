@@ -252,9 +252,11 @@ export function openLessons(root: string, options: LessonsOptions = {}): Lessons
       const headings = headingsOf(records);
       const unknown: LessonRow[] = [];
       for (const row of rows) {
-        const isRow = ({ facts: { project } }: LessonRecord, i: number): boolean =>
-          headings[i] === spaced(row.heading) && (project === row.project || project.endsWith(`/${row.project}`));
-        const place = records.findIndex(isRow);
+        const heading = spaced(row.heading);
+        const placeWhere = (isProject: (project: string) => boolean): number =>
+          records.findIndex(({ facts }, i) => headings[i] === heading && isProject(facts.project));
+        const exact = placeWhere((project) => project === row.project);
+        const place = exact === -1 ? placeWhere((project) => project.endsWith(`/${row.project}`)) : exact;
         const record = records[place];
         if (!record) {
           unknown.push(row);

@@ -101,6 +101,21 @@ describe("the table of lessons", () => {
     });
   });
 
+  it("gives a row to the project of its name before one of the same last folder", async () => {
+    const text = "### [2026-01-04] WAL\n\nUse WAL.\n";
+    const files = { "archive/hive/90-lessons.md": text, "hive/90-lessons.md": text };
+    const lessons = lessonsIn(vault(files), engineAt({ now: START }));
+    await lessons.read("hive");
+    const path = join(vault(), "export.db");
+    await lessons.exportTable(path);
+    const fresh = lessonsIn(vault(files), engineAt({ now: START }));
+    await fresh.importTable(path);
+    expect(await fresh.list()).toMatchObject([
+      { project: "archive/hive", reinforcements: 0 },
+      { project: "hive", reinforcements: 1 },
+    ]);
+  });
+
   it("refuses a file without the table, and a row outside its range, and imports nothing", async () => {
     const root = vault(FILES);
     const lessons = lessonsIn(root, engineAt({ now: START }));
