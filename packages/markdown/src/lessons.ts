@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { createEngine, type Engine, type MemoryView, QavrError } from "@qavr/core";
 import { createLog } from "@qavr/core/adapter";
-import { type LocalHit, type LocalQuery, localMemories, type Metadata } from "@qavr/local";
+import { type LocalHit, type LocalQuery, localMemories, type Metadata, type NewMemory } from "@qavr/local";
 import { sqliteStore } from "@qavr/sqlite";
 import { lessonFiles } from "./lesson-files.js";
 import { FIRST_CONFIDENCE, lessonIndex } from "./lesson-index.js";
@@ -251,6 +251,7 @@ export function openLessons(root: string, options: LessonsOptions = {}): Lessons
       const known = await facts(records.map(({ id }) => id));
       const headings = headingsOf(records);
       const unknown: LessonRow[] = [];
+      const changed: NewMemory[] = [];
       for (const row of rows) {
         const heading = spaced(row.heading);
         const placeWhere = (isProject: (project: string) => boolean): number =>
@@ -269,8 +270,10 @@ export function openLessons(root: string, options: LessonsOptions = {}): Lessons
           firstSeen: row.first_seen.slice(0, 10),
           ...(row.last_referenced === null ? {} : { lastReferenced: Date.parse(row.last_referenced) }),
         };
-        await collection.update(record.id, { metadata: { ...record.facts, imported } as unknown as Metadata });
+        const metadata = { ...record.facts, imported } as unknown as Metadata;
+        changed.push({ id: record.id, text: record.text, metadata });
       }
+      await collection.add(changed);
       return unknown;
     },
 
