@@ -74,7 +74,8 @@ export async function moveToFile(from: Ledger, to: string, progress: Progress): 
     return { ...report, place };
   } finally {
     await store.close();
-    for (const suffix of ["", "-mark"]) await rm(unfinished + suffix, { force: true });
+    // SQLite leaves its log where the disk has no room to write it back.
+    for (const suffix of ["", "-wal", "-shm", "-mark"]) await rm(unfinished + suffix, { force: true });
   }
 }
 

@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync, readdirSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { basename, dirname } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { PassThrough, Writable } from "node:stream";
 import { oar, qValue, similarity } from "@qavr/core";
@@ -255,6 +255,30 @@ describe("qavr ledger", () => {
     const to = newPath();
     expect((await qavr("ledger", "move", "-s", path, "--to", to)).exitCode).not.toBe(0);
     expect(readdirSync(dirname(to))).toEqual([]);
+  });
+
+  it("leaves no log of the copy where SQLite cannot end it, as on a disk that is full", async () => {
+    const to = newPath();
+    let reader: DatabaseSync | undefined;
+    const stderr = new Writable({
+      write(_, __, done) {
+        const copy = readdirSync(dirname(to)).find((name) => name.endsWith(".unfinished"));
+        if (copy && !reader) {
+          // Its snapshot keeps the log in use.
+          reader = new DatabaseSync(join(dirname(to), copy), { readOnly: true });
+          reader.exec("BEGIN; SELECT count(*) FROM entry");
+        }
+        done();
+      },
+    });
+    let now = 0;
+    vi.spyOn(performance, "now").mockImplementation(() => (now += 1_000));
+    onTestFinished(() => void vi.restoreAllMocks());
+    const args = ["ledger", "move", "-s", ledger, "--to", to];
+    expect(await runProgram(args, { stdout: new PassThrough(), stderr })).toBe(0);
+    expect(reader).toBeDefined();
+    reader?.close();
+    expect(readdirSync(dirname(to))).toEqual([basename(to)]);
   });
 
   it("does not move a compacted ledger, whose beginning is gone, and leaves nothing at the target", async () => {
