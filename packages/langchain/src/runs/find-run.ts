@@ -4,6 +4,7 @@ import { AsyncLocalStorageProviderSingleton } from "@langchain/core/singletons";
 import { MARKS, markOf } from "../marks.js";
 import type { RunInfo } from "./run-scope.js";
 import type { RunNode, RunTree } from "./run-tree.js";
+import { tracedRuns } from "./traced-run.js";
 
 /** Key in the configs of LangGraph's nodes for the signals that may abort the graph. */
 const GRAPH_SIGNALS = "__pregel_abort_signals";
@@ -42,6 +43,9 @@ export function findRun(runs: RunTree, callbacks: unknown): RunSite {
   const run = runs.find(runId);
   for (const signal of signalsIn(config)) run?.root.signals.add(signal);
   const handlers = [callbacks, manager?.inheritableHandlers ?? manager?.handlers].filter(Array.isArray).flat();
+  const trace = traceOf(runId, handlers);
+  // A retrieval that has lost its config is in the trace of a run that has an episode of its own.
+  if (run && trace !== undefined && !runs.knows(trace)) run.root.trace ??= trace;
   const listened = handlers.some((handler) => markOf(handler, MARKS.runTree) === runs);
   // A retriever handles its own runs, whose ends are no evidence.
   const tracked = listened || run?.root.kind === "chain";
@@ -65,6 +69,13 @@ export function addSignal(
 /** True when nothing may be recorded any more: an aborted run ends while its retrievals are still under way. */
 export function isOver({ run, isLate }: RunSite): boolean {
   return run?.root.over ?? isLate;
+}
+
+/** The id of a run's trace. LangSmith's `traceable` and `evaluate` put runs around it which no callback announces. */
+function traceOf(runId: string | undefined, handlers: readonly unknown[]): string | undefined {
+  return tracedRuns(runId, handlers)
+    .map(({ trace_id: trace }) => trace)
+    .find((trace): trace is string => typeof trace === "string" && trace !== "");
 }
 
 /**

@@ -25,7 +25,8 @@ const HANDLES_PER_EPISODE = 100;
 
 /**
  * The session of a root run. Its first ranking in a namespace resumes the episode that an interrupted run on the same thread
- * suspended, else opens a new one. The episode's alias is the root run's id, which is also its trace id.
+ * suspended, else opens a new one. The episode's aliases are the root run's id and the id of its trace, which is another one where a
+ * function that LangSmith traces is around the run. Feedback on the trace belongs to the last run in it.
  */
 export function sessionOf(kit: RunKit, root: RootRun): RunSession {
   let opened = 0;
@@ -37,10 +38,14 @@ export function sessionOf(kit: RunKit, root: RootRun): RunSession {
       const lastHandle = root.lastHandle + HANDLES_PER_EPISODE * opened;
       opened += 1;
       return resumeThread(kit, root, namespace, root.id).then(
-        (resumed) => resumed ?? kit.engine.open({ namespace, aliases: [root.id], lastHandle }),
+        (resumed) => resumed ?? kit.engine.open({ namespace, aliases: aliasesOf(root), lastHandle }),
       );
     },
   });
+}
+
+function aliasesOf({ id, trace }: RootRun): string[] {
+  return trace === undefined ? [id] : [id, trace];
 }
 
 /** Remembers the namespaces of a suspended run: a retriever may have one of its own, and the run that resumes this one may not ask it. */

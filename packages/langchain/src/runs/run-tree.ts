@@ -62,6 +62,8 @@ export interface RootRun {
   /** Its episodes in the engine. */
   readonly session: RunSession;
   thread: string | undefined;
+  /** LangSmith's id of the trace that it is a part of, once a retrieval has seen it. */
+  trace: string | undefined;
   /** Number of the last handle that earlier turns left in the conversation; its own memories get the ones after it. */
   lastHandle: number;
   /** `announced` by LangGraph, or only `seen` as an error. */
@@ -225,6 +227,7 @@ function rootOf(
     exposures: [],
     unread: new Set(),
     thread: undefined,
+    trace: undefined,
     lastHandle: 0,
     interrupted: "no",
     resumes: false,

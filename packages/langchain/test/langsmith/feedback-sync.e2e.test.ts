@@ -1,5 +1,8 @@
+import { awaitAllCallbacks } from "@langchain/core/callbacks/promises";
 import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
+import { LangChainTracer } from "@langchain/core/tracers/tracer_langchain";
 import { replay } from "@qavr/core/maintenance";
+import { getCurrentRunTree, traceable } from "langsmith/traceable";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type LangSmithFeedbackOptions, langsmithFeedback } from "../../src/langsmith/index.js";
 import { type Bench, bench, credit } from "../support/bench.js";
@@ -63,6 +66,39 @@ describe("late feedback", () => {
     server.add({ run_id: runIdOf(77), trace_id: RUN_ID, score: 0 });
     expect(await feedbackOf(setup).sync()).toMatchObject({ recorded: 1 });
     expect(await credit(setup.memory)).toEqual({ restart: -1 });
+  });
+
+  it("of a trace whose root is a function around the run, as in LangSmith's evaluate, reaches the run's memories", async () => {
+    const setup = await bench();
+    let trace = "";
+    const target = traceable(
+      async (config: RunnableConfig) => {
+        trace = getCurrentRunTree().trace_id;
+        await traceable(() => run(setup, config), { name: "step" })();
+      },
+      { name: "target", client: server.client, tracingEnabled: true },
+    );
+    await target({ runId: RUN_ID });
+    await awaitAllCallbacks();
+    server.add({ run_id: trace, trace_id: trace, score: 0, feedback_source: { type: "model" } });
+    expect(await feedbackOf(setup).sync()).toMatchObject({ recorded: 1 });
+    expect(await credit(setup.memory)).toEqual({ restart: -1 });
+    expect((await setup.memory.explain(RUN_ID))?.outcome).toMatchObject({ reward: 0, tier: "verified" });
+  });
+
+  it("during a run whose own function loses its config reaches the run, and not what was retrieved there", async () => {
+    const setup = await bench();
+    const { memory, showing } = setup;
+    const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
+      await showing("restart").invoke(question, config);
+      await traceable(() => showing("scale").invoke(question), { name: "step" })();
+      server.add({ run_id: RUN_ID, trace_id: RUN_ID, score: 0 });
+      expect(await feedbackOf(setup).sync()).toMatchObject({ recorded: 1 });
+    });
+    const tracer = new LangChainTracer({ client: server.client, projectName: "test" });
+    await memory.track(chain).invoke(QUESTION, { runId: RUN_ID, callbacks: [tracer] });
+    await awaitAllCallbacks();
+    expect(await credit(memory)).toEqual({ restart: -1 });
   });
 
   it("of a run inside the trace that has memories of its own reaches those, and not the trace's", async () => {
