@@ -13,6 +13,8 @@ import { settleRun } from "./settle-run.js";
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 type Metadata = Record<string, unknown> | undefined;
+/** The inputs that LangChain announces with the end of a stream, since they may be a stream as well. */
+type LateInputs = { readonly inputs?: unknown };
 
 /**
  * Watches runs and turns the end of each root run into the outcome of the retrievals inside it. Attach it with
@@ -64,6 +66,8 @@ export class OutcomeHandler extends BaseCallbackHandler {
     seventh?: string,
     eighth?: string,
   ): void {
+    const { starting } = this.#parts.runs;
+    const announced = unwrapped(inputs, "input");
     const parent = [fourth, eighth].find((id) => id !== undefined && this.#isRunId(id));
     this.#start({
       id: runId,
@@ -71,7 +75,7 @@ export class OutcomeHandler extends BaseCallbackHandler {
       kind: "chain",
       metadata: metadata ?? {},
       tags,
-      input: unwrapped(inputs, "input"),
+      input: announced === "" && starting.has(runId) ? unwrapped(starting.get(runId), "input") : announced,
       parts: partsOfRun(chain, tags),
     });
     if (fourth === "prompt" || seventh === "prompt") this.#parts.prompts.name(runId);
@@ -109,11 +113,25 @@ export class OutcomeHandler extends BaseCallbackHandler {
     });
   }
 
-  override async handleChainEnd(output: unknown, runId: string): Promise<void> {
+  override async handleChainEnd(
+    output: unknown,
+    runId: string,
+    _parent?: string,
+    _tags?: string[],
+    late?: LateInputs,
+  ): Promise<void> {
+    this.#addInput(runId, late);
     await this.#end(runId, { output: unwrapped(output, "output") });
   }
 
-  override async handleChainError(error: unknown, runId: string): Promise<void> {
+  override async handleChainError(
+    error: unknown,
+    runId: string,
+    _parent?: string,
+    _tags?: string[],
+    late?: LateInputs,
+  ): Promise<void> {
+    this.#addInput(runId, late);
     await this.#end(runId, { error });
   }
 
@@ -172,6 +190,12 @@ export class OutcomeHandler extends BaseCallbackHandler {
     if (!run || !isOnRootThread(run)) return;
     const { checkpoint = event.checkpointId } = run;
     if (checkpoint === event.checkpointId) run.root.resumes = true;
+  }
+
+  #addInput(runId: string, late: LateInputs | undefined): void {
+    const run = this.#parts.runs.find(runId);
+    if (late?.inputs !== undefined && run && !run.parent && run.root.input === "")
+      run.root.input = unwrapped(late.inputs, "input");
   }
 
   #isRunId(id: string): boolean {

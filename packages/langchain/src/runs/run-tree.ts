@@ -54,7 +54,8 @@ export interface RootRun {
   readonly kind: StartedRun["kind"];
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly tags: readonly string[];
-  readonly input: unknown;
+  /** An empty text until the end of a stream that LangChain started without it. */
+  input: unknown;
   readonly nodes: Map<string, RunNode>;
   readonly exposures: ShownExposure[];
   /** Exposures for a model that has not been called since. */
@@ -112,6 +113,8 @@ export interface RunTree {
   joined(root: RootRun): void;
   /** The namespaces of a run, also for a while after it closed. */
   namespacesOf(runId: string): readonly string[];
+  /** The inputs of streams that are about to start: LangChain announces those of functions, maps and retries when they end. */
+  readonly starting: Map<string, unknown>;
   /** The namespaces in which interrupted runs of this process wait, by the memory's namespace and the alias. */
   readonly waiting: RecentMap<string, readonly string[]>;
   /** Open roots. */
@@ -185,6 +188,7 @@ export function createRunTree({ ttl, maxRoots, clock, sessionOf }: RunTreeOption
       const node = nodes.get(runId);
       return node ? node.root.session.namespaces : (closed.get(runId) ?? []);
     },
+    starting: new Map(),
     waiting: recentMap(REMEMBERED_RUNS),
     joined: ({ id, session }) => closed.set(id, session.namespaces),
     get open() {

@@ -86,7 +86,9 @@ function endingLeftStreams<Runnable>(tracked: Runnable, handler: OutcomeHandler,
   }
   target.stream = async (input, options) => {
     const runId = options?.runId ?? configuredRunId(target) ?? crypto.randomUUID();
-    const chunks = await stream.call(tracked, input, { ...options, runId });
+    runs.starting.set(runId, input);
+    // It has started when the stream is there.
+    const chunks = await stream.call(tracked, input, { ...options, runId }).finally(() => runs.starting.delete(runId));
     if (typeof chunks?.next !== "function") return chunks;
     const end = async (error: unknown): Promise<void> => {
       const run = runs.find(runId);

@@ -1,0 +1,49 @@
+import type { DocumentInterface } from "@langchain/core/documents";
+import { type Runnable, type RunnableConfig, RunnableLambda, RunnableMap } from "@langchain/core/runnables";
+import { describe, expect, it } from "vitest";
+import type { Qavr } from "../src/index.js";
+import { bench, credit } from "./support/bench.js";
+
+const QUESTION = "payment queue stuck";
+
+const answering = (retriever: Runnable<string, DocumentInterface[]>): Runnable<string, string> =>
+  RunnableLambda.from(async (question: string, config: RunnableConfig) => {
+    const [first] = await retriever.invoke(question, config);
+    return `do ${first?.id}`;
+  });
+
+async function readAll(chunks: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of chunks);
+}
+
+type Read = (memory: Qavr, chain: Runnable<string, unknown>) => Promise<void>;
+
+const WAYS: [way: string, read: Read][] = [
+  ["stream", async (memory, chain) => readAll(await memory.track(chain).stream(QUESTION))],
+  ["streamEvents", (memory, chain) => readAll(memory.track(chain).streamEvents(QUESTION, { version: "v2" }))],
+  [
+    "stream with the handler",
+    async ({ handler }, chain) => readAll(await chain.stream(QUESTION, { callbacks: [handler] })),
+  ],
+];
+
+describe.each(WAYS)("a run that is read by %s", (_way, read) => {
+  it.each<[kind: string, make: (chain: Runnable<string, string>) => Runnable<string, unknown>]>([
+    ["function", (chain) => chain],
+    ["map", (chain) => RunnableMap.from({ answer: chain })],
+    ["retry", (chain) => chain.withRetry()],
+    ["sequence", (chain) => chain.pipe((answer) => answer)],
+  ])("hands evaluate its input: a %s", async (_kind, make) => {
+    const inputs: unknown[] = [];
+    const { memory, retriever } = await bench({ evaluate: ({ input }) => void inputs.push(input) });
+    await read(memory, make(answering(retriever)));
+    expect(inputs).toEqual([QUESTION]);
+  });
+});
+
+it("a stream of a tracked function learns in the namespace that follows its input", async () => {
+  const namespace = ({ input }: { readonly input: unknown }): string => `about:${String(input).split(" ")[0]}`;
+  const { memory, retriever } = await bench({ namespace });
+  await readAll(await memory.track(answering(retriever)).stream(QUESTION));
+  expect(await credit(memory, "about:payment")).toEqual({ restart: 1, scale: 1 });
+});
