@@ -12,6 +12,11 @@ const answering = (retriever: Runnable<string, DocumentInterface[]>): Runnable<s
     return `do ${first?.id}`;
   });
 
+const failing = (chain: Runnable<string, string>): Runnable<string, string> =>
+  chain.pipe((): string => {
+    throw new Error("boom");
+  });
+
 async function readAll(chunks: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of chunks);
 }
@@ -38,6 +43,16 @@ describe.each(WAYS)("a run that is read by %s", (_way, read) => {
     const { memory, retriever } = await bench({ evaluate: ({ input }) => void inputs.push(input) });
     await read(memory, make(answering(retriever)));
     expect(inputs).toEqual([QUESTION]);
+  });
+
+  it.each<[kind: string, make: (chain: Runnable<string, string>) => Runnable<string, unknown>]>([
+    ["chain with fallbacks", (chain) => chain.withFallbacks([chain])],
+    ["chain with fallbacks, of which the first fails", (chain) => failing(chain).withFallbacks([chain])],
+  ])("hands evaluate its output: a %s", async (_kind, make) => {
+    const outputs: unknown[] = [];
+    const { memory, retriever } = await bench({ evaluate: ({ output }) => void outputs.push(output) });
+    await read(memory, make(answering(retriever)));
+    expect(outputs).toEqual(["do restart"]);
   });
 });
 

@@ -68,7 +68,10 @@ export function ownEnd({ end, parts, together }: AnnouncedEnd): RunEnd | undefin
     const threw = ends.some((part) => part && "error" in part && part.error === end.error);
     return !isShared || threw ? end : undefined;
   }
-  const own = withOwnOutput(end, ends.at(-1), isShared);
+  const last = ends.at(-1);
+  // The output of streamed fallbacks is that of the one that worked: LangChain announces none.
+  if (!parts.needsAll && end.output === undefined && last) return last;
+  const own = withOwnOutput(end, last, isShared);
   if (!own || isFailure(own)) return own;
   return parts.needsAll && ends.some((part) => !part || isFailure(part)) ? undefined : own;
 }
