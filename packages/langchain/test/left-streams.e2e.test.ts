@@ -1,3 +1,4 @@
+import { RunnableBranch } from "@langchain/core/runnables";
 import type { IterableReadableStream } from "@langchain/core/utils/stream";
 import { expect, it, vi } from "vitest";
 import { bench, credit, nothingOpen } from "./support/bench.js";
@@ -22,23 +23,23 @@ it.each<[how: string, leave: (chunks: Chunks) => Promise<unknown>]>([
   ],
   ["cancel() before the first chunk", (chunks) => chunks.cancel()],
 ])(
-  "the stream of a tracked chain, also with another config, retries, fallbacks or listeners, that is left by %s ends its run without an outcome",
+  "the stream of a tracked chain, also with another config, retries, fallbacks, listeners or branches, that is left by %s ends its run without an outcome",
   async (_, leave) => {
     const { memory, retriever, codes } = await bench();
-    const tracked = memory.track(
-      retriever.pipe(async function* () {
-        for (let chunk = 0; chunk < 100; chunk++) yield `chunk ${chunk}`;
-      }),
-    );
+    const chain = retriever.pipe(async function* () {
+      for (let chunk = 0; chunk < 100; chunk++) yield `chunk ${chunk}`;
+    });
+    const tracked = memory.track(chain);
     const chains = [
       tracked,
       tracked.withConfig({ tags: ["web"] }).withConfig({ runName: "answer" }),
       tracked.withRetry().withConfig({ tags: ["web"] }),
       tracked.withFallbacks([tracked]),
       tracked.withConfig({ tags: ["web"] }).withListeners({ onStart() {} }),
+      memory.track(RunnableBranch.from([[() => true, chain], chain])),
     ];
-    for (const chain of chains) {
-      await leave((await chain.stream("payment queue stuck", { runId: RUN_ID })) as unknown as Chunks);
+    for (const left of chains) {
+      await leave((await left.stream("payment queue stuck", { runId: RUN_ID })) as unknown as Chunks);
       await vi.waitFor(async () => expect(await nothingOpen(memory)).toBe(true));
       expect(await credit(memory)).toEqual({});
     }

@@ -1,5 +1,11 @@
 import type { DocumentInterface } from "@langchain/core/documents";
-import { type Runnable, type RunnableConfig, RunnableLambda, RunnableMap } from "@langchain/core/runnables";
+import {
+  type Runnable,
+  RunnableBranch,
+  type RunnableConfig,
+  RunnableLambda,
+  RunnableMap,
+} from "@langchain/core/runnables";
 import { describe, expect, it } from "vitest";
 import type { Qavr } from "../src/index.js";
 import { bench, credit } from "./support/bench.js";
@@ -38,6 +44,8 @@ describe.each(WAYS)("a run that is read by %s", (_way, read) => {
     ["map", (chain) => RunnableMap.from({ answer: chain })],
     ["retry", (chain) => chain.withRetry()],
     ["sequence", (chain) => chain.pipe((answer) => answer)],
+    ["branch", (chain) => RunnableBranch.from([[() => true, chain], chain])],
+    ["branch's default", (chain) => RunnableBranch.from([[() => false, chain], chain])],
   ])("hands evaluate its input: a %s", async (_kind, make) => {
     const inputs: unknown[] = [];
     const { memory, retriever } = await bench({ evaluate: ({ input }) => void inputs.push(input) });
@@ -47,6 +55,7 @@ describe.each(WAYS)("a run that is read by %s", (_way, read) => {
 
   it.each<[kind: string, make: (chain: Runnable<string, string>) => Runnable<string, unknown>]>([
     ["chain with fallbacks", (chain) => chain.withFallbacks([chain])],
+    ["branch", (chain) => RunnableBranch.from([[() => true, chain], chain])],
     ["chain with fallbacks, of which the first fails", (chain) => failing(chain).withFallbacks([chain])],
   ])("hands evaluate its output: a %s", async (_kind, make) => {
     const outputs: unknown[] = [];
@@ -54,6 +63,15 @@ describe.each(WAYS)("a run that is read by %s", (_way, read) => {
     await read(memory, make(answering(retriever)));
     expect(outputs).toEqual(["do restart"]);
   });
+});
+
+it("a streamed branch that fails has failed, and its memories are debited", async () => {
+  const { memory, retriever } = await bench();
+  const chain = failing(answering(retriever));
+  await expect(memory.track(RunnableBranch.from([[() => true, chain], chain])).stream(QUESTION)).rejects.toThrow(
+    "boom",
+  );
+  expect(await credit(memory)).toEqual({ restart: -1, scale: -1 });
 });
 
 it("a stream of a tracked function learns in the namespace that follows its input", async () => {

@@ -223,6 +223,10 @@ export class OutcomeHandler extends BaseCallbackHandler {
   async #end(runId: string, end: RunEnd): Promise<void> {
     const run = this.#parts.runs.find(runId);
     if (!run || run.end) return;
+    if (run.namesakes > 0) {
+      run.namesakes -= 1;
+      return;
+    }
     const ended = announced(end, run.parts);
     run.end = ended;
     run.parent?.parts?.ended.push(ended);

@@ -37,6 +37,8 @@ export interface RunNode {
   readonly checkpoint: unknown;
   readonly parts: Parts | undefined;
   failed: boolean;
+  /** Number of its parts under way that have its own id: a branch hands the run id of its stream on. */
+  namesakes: number;
   /** Undefined while it goes on. */
   end: AnnouncedEnd | undefined;
 }
@@ -157,7 +159,11 @@ export function createRunTree({ ttl, maxRoots, clock, sessionOf }: RunTreeOption
   return {
     id: crypto.randomUUID(),
     start(run) {
-      if (nodes.has(run.id)) return undefined;
+      const known = nodes.get(run.id);
+      if (known) {
+        if (run.parent === run.id) known.namesakes += 1;
+        return undefined;
+      }
       const now = clock();
       const parent = run.parent === undefined ? undefined : nodes.get(run.parent);
       if (!parent && run.parent !== undefined && closed.has(run.parent)) {
@@ -173,7 +179,8 @@ export function createRunTree({ ttl, maxRoots, clock, sessionOf }: RunTreeOption
       const thread = threadOf(run) ?? parent?.thread;
       const { id, kind, parts, metadata } = run;
       const checkpoint = metadata.checkpoint_id;
-      const node: RunNode = { id, root, parent, kind, thread, checkpoint, parts, failed: false, end: undefined };
+      const running = { failed: false, namesakes: 0, end: undefined };
+      const node: RunNode = { id, root, parent, kind, thread, checkpoint, parts, ...running };
       // A chain around a graph does not see the graph's thread; it is the root's thread all the same.
       root.thread ??= thread;
       root.touched = now;

@@ -92,7 +92,10 @@ function endingLeftStreams<Runnable>(tracked: Runnable, handler: OutcomeHandler,
     if (typeof chunks?.next !== "function") return chunks;
     const end = async (error: unknown): Promise<void> => {
       const run = runs.find(runId);
-      if (run && !run.parent) await handler.handleChainError(error, runId);
+      if (!run || run.parent) return;
+      // Its parts announce no end either.
+      run.namesakes = 0;
+      await handler.handleChainError(error, runId);
     };
     // A new stream around it notices each way to leave it: by an iterator, a reader or another stream that it is piped through. It reads a
     // chunk when it is asked for one, so that the runnable is no further than its own stream would be.
