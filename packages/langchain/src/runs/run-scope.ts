@@ -7,7 +7,7 @@ export interface RunInfo {
   /** Metadata of the root run. `configurable` is not part of it: LangChain shows that to tracers only. */
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly tags: readonly string[];
-  /** Input of the root run; undefined outside any run. */
+  /** Input of the root run; undefined outside any run. For `{ input: x }` alone it is `x`: LangChain announces a plain `x` likewise. */
   readonly input: unknown;
 }
 

@@ -17,7 +17,7 @@ export interface RecalledMemory {
 /** A finished run, as the `evaluate` option sees it. */
 export interface FinishedRun extends RunInfo {
   readonly runId: string;
-  /** Output of the root run; undefined when it threw. */
+  /** Output of the root run; undefined when it threw. For `{ output: x }` alone it is `x`. */
   readonly output: unknown;
   /** Error of the root run; undefined when it ended. */
   readonly error: unknown;
