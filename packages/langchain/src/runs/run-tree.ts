@@ -113,7 +113,7 @@ export interface RunTree {
   close(root: RootRun): void;
   /** Notes the namespaces of a closed root, which joins suspended episodes at its end. */
   joined(root: RootRun): void;
-  /** The namespaces of a run, also for a while after it closed. */
+  /** The namespaces of a run, also for a while after it closed; those of a trace after its runs have closed. */
   namespacesOf(runId: string): readonly string[];
   /** The inputs of streams that are about to start: LangChain announces those of functions, maps and retries when they end. */
   readonly starting: Map<string, unknown>;
@@ -135,12 +135,15 @@ export function createRunTree({ ttl, maxRoots, clock, sessionOf }: RunTreeOption
   const roots = new Map<string, RootRun>();
   const nodes = new Map<string, RunNode>();
   const closed = recentMap<string, readonly string[]>(REMEMBERED_RUNS);
+  const traces = recentMap<string, readonly string[]>(REMEMBERED_RUNS);
   let swept = clock();
 
   const close = (root: RootRun): void => {
     if (!roots.delete(root.id)) return;
     root.over = true;
-    const { namespaces } = root.session;
+    const { trace, session } = root;
+    const { namespaces } = session;
+    if (trace !== undefined) traces.set(trace, [...new Set([...(traces.get(trace) ?? []), ...namespaces])]);
     for (const id of root.nodes.keys()) {
       nodes.delete(id);
       closed.set(id, namespaces);
@@ -193,7 +196,7 @@ export function createRunTree({ ttl, maxRoots, clock, sessionOf }: RunTreeOption
     close,
     namespacesOf(runId) {
       const node = nodes.get(runId);
-      return node ? node.root.session.namespaces : (closed.get(runId) ?? []);
+      return node ? node.root.session.namespaces : (closed.get(runId) ?? traces.get(runId) ?? []);
     },
     starting: new Map(),
     waiting: recentMap(REMEMBERED_RUNS),

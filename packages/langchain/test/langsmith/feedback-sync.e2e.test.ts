@@ -78,12 +78,15 @@ describe("late feedback", () => {
       },
       { name: "target", client: server.client, tracingEnabled: true },
     );
-    await target({ runId: RUN_ID });
+    await target({ runId: RUN_ID, metadata: { qavr_namespace: "experiment" } });
     await awaitAllCallbacks();
     server.add({ run_id: trace, trace_id: trace, score: 0, feedback_source: { type: "model" } });
     expect(await feedbackOf(setup).sync()).toMatchObject({ recorded: 1 });
-    expect(await credit(setup.memory)).toEqual({ restart: -1 });
-    expect((await setup.memory.explain(RUN_ID))?.outcome).toMatchObject({ reward: 0, tier: "verified" });
+    expect(await credit(setup.memory, "experiment")).toEqual({ restart: -1 });
+    expect((await setup.memory.explain(RUN_ID, { namespace: "experiment" }))?.outcome).toMatchObject({
+      reward: 0,
+      tier: "verified",
+    });
   });
 
   it("during a run whose own function loses its config reaches the run, and not what was retrieved there", async () => {
