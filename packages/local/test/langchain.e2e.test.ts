@@ -61,6 +61,7 @@ describe("a collection in LangChain", () => {
     ]);
     await store.delete({ ids: ["new"] });
     expect(await own.get("new")).toBeUndefined();
+    await expect(store.delete()).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
     await expect(store.addVectors([[1]], [new Document({ pageContent: "x" })])).rejects.toMatchObject({
       code: "UNSUPPORTED",
     });

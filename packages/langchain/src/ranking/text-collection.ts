@@ -69,9 +69,10 @@ export function asVectorStore(collection: TextCollection): VectorStoreInterface 
         }),
       );
     },
-    async delete({ ids }: { readonly ids: readonly string[] }) {
+    async delete({ ids }: { readonly ids?: readonly string[] } = {}) {
       if (!collection.delete) throw without(collection, "delete");
-      await collection.delete(ids);
+      // The collection says what is missing.
+      await collection.delete(ids as readonly string[]);
     },
     addVectors: () => Promise.reject(without(collection, "addVectors")),
     similaritySearchVectorWithScore: () => Promise.reject(without(collection, "similaritySearchVectorWithScore")),
