@@ -14,3 +14,16 @@ it("reads each document's group from its metadata, as text or a number", async (
   const groups = rank.mock.calls.map(([{ candidates }]) => candidates.map(({ group }) => group));
   expect(groups).toEqual([["deploy", "7", undefined, undefined, undefined], Array(5).fill(undefined)]);
 });
+
+it("ranks on where a group has a name that a ledger cannot keep, such as a long address", async () => {
+  const memory = qavr({ store: memoryStore(), logger: {}, onError: "throw" });
+  const sources = [`https://files.example/${"a".repeat(600)}`, "lone \uD800", "short"];
+  const documents = sources.map(
+    (source, i) => new Document({ id: `d${i}`, pageContent: `note ${i}`, metadata: { source } }),
+  );
+  const rank = vi.spyOn(memory.engine, "rank");
+  await memory.compressor({ topN: 2, groupKey: "source" }).compressDocuments(documents, "deploy fails");
+  const groups = rank.mock.calls[0]?.[0].candidates.map(({ group }) => group);
+  expect(groups).toEqual([expect.stringMatching(/^id:/), expect.stringMatching(/^id:/), "short"]);
+  expect(new Set(groups).size).toBe(3);
+});

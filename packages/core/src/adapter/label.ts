@@ -1,11 +1,19 @@
 import { MAX_LABEL } from "../engine/check.js";
 import { isThenable } from "../errors/field-rules.js";
 import { QavrError } from "../errors/qavr-error.js";
+import { storableId } from "./outcome.js";
 
-/** A group from a memory's metadata: text that is not empty, or a number; undefined for anything else. @param key undefined: no groups */
+/**
+ * A group from a memory's metadata: text that is not empty, or a number; undefined for anything else. One that a ledger cannot keep, such
+ * as a long address, is hashed.
+ *
+ * @param key undefined: no groups
+ */
 export function groupIn(metadata: object | undefined, key: string | undefined): string | undefined {
   const group = key === undefined ? undefined : (metadata as Readonly<Record<string, unknown>> | undefined)?.[key];
-  return (typeof group === "string" && group !== "") || typeof group === "number" ? String(group) : undefined;
+  return (typeof group === "string" && group !== "") || typeof group === "number"
+    ? storableId(String(group))
+    : undefined;
 }
 
 /**
