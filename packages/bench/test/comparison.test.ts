@@ -20,6 +20,7 @@ const trial = (about: Partial<JobResult>, gains: readonly number[], ndcg = 0): J
     seed,
     online: 0.4,
     unseen: 0.3,
+    unseenSuccess: 0.4,
     checkpoints: CURVE.map((runs, place) => ({
       runs,
       success: 0.4 + seed / 100 + (gains[place] ?? 0),

@@ -99,10 +99,17 @@ describe("rendering", () => {
   it("makes page and plots from raw results, the same bytes every time", async () => {
     const folder = await mkdtemp(join(tmpdir(), "learning-"));
     const at = { runs: 3000, success: 0.4, ndcg: 0.3, recall: 0.3, misleading: 0.2 };
-    const shared = { set: "banking77", scenario: "main", seed: 1, online: 0.4, unseen: 0.3 } as const;
+    const shared = {
+      set: "banking77",
+      scenario: "main",
+      seed: 1,
+      online: 0.4,
+      unseen: 0.3,
+      unseenSuccess: 0.4,
+    } as const;
     const results = [
       { ...shared, row: BASELINE_ROW, checkpoints: [at] },
-      { ...shared, row: DEFAULT_ROW, checkpoints: [{ ...at, success: 0.55 }] },
+      { ...shared, row: DEFAULT_ROW, unseenSuccess: 0.43, checkpoints: [{ ...at, success: 0.55 }] },
     ];
     await writeFile(join(folder, "learning.json"), encodeResults({ trials: results, ownMemories: [] }));
     const files = ["learning.md", "learning-curves.svg", "learning-heat-map.svg", "learning.json"];
@@ -112,6 +119,7 @@ describe("rendering", () => {
     };
     const [first, second] = [await render(), await render()];
     expect(first[0]).toContain("+0.150");
+    expect(first[0]).toMatch(/success of unseen needs .*0\.400.*\+0\.030/);
     expect(second).toEqual(first);
     await rm(folder, { recursive: true });
   });

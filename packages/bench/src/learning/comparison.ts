@@ -6,7 +6,7 @@ import type { ScenarioName } from "./scenarios.js";
 /** Measures at a checkpoint … */
 export type CheckpointMeasure = Exclude<keyof Checkpoint, "runs">;
 /** … and at the end of a trial. */
-export type Measure = CheckpointMeasure | "online" | "unseen";
+export type Measure = CheckpointMeasure | "online" | "unseen" | "unseenSuccess";
 
 /** One row in one scenario on one set, against similarity in the same worlds. */
 export interface Comparison {
@@ -15,7 +15,7 @@ export interface Comparison {
   readonly scenario: ScenarioName;
   /** How many seeds both have. */
   readonly seeds: number;
-  /** The row's own value after the last run; undefined for `unseen` where no need was. */
+  /** The row's own value after the last run; undefined for measures of unseen needs where there were none. */
   value(measure: Measure): Interval | undefined;
   /** Differences from similarity after the last run, one for each seed. */
   gains(measure: Measure): readonly number[];
@@ -121,6 +121,6 @@ function at(result: JobResult, place: number): Checkpoint {
 }
 
 function last(result: JobResult, measure: Measure): number | undefined {
-  if (measure === "online" || measure === "unseen") return result[measure];
+  if (measure === "online" || measure === "unseen" || measure === "unseenSuccess") return result[measure];
   return (result.checkpoints.at(-1) as Checkpoint)[measure];
 }

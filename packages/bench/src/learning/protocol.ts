@@ -7,7 +7,7 @@ import type { Checkpoint, JobResult } from "./results.js";
 export const CHECKPOINTS = [50, 100, 150, 200, 300, 500, 700, 1000, 1500, 2000, 3000] as const;
 
 /** Result of the protocol for one arm in one world. */
-export type Trial = Pick<JobResult, "online" | "checkpoints" | "unseen">;
+export type Trial = Pick<JobResult, "online" | "checkpoints" | "unseen" | "unseenSuccess">;
 
 /**
  * Sends an arm through a world's stream and judges what it would show for held-out requests on the way, by the truth of that
@@ -36,11 +36,8 @@ export async function runTrial(
       if (due.has(runs)) checkpoints.push({ runs, ...(await judgeHeldOut(world, arm, heldOut, runs)) });
     }
     const unseen = world.heldOutUnseen.map(ask);
-    return {
-      online: success / end,
-      checkpoints,
-      unseen: unseen.length > 0 ? (await judgeHeldOut(world, arm, unseen, end)).ndcg : undefined,
-    };
+    const judged = unseen.length > 0 ? await judgeHeldOut(world, arm, unseen, end) : undefined;
+    return { online: success / end, checkpoints, unseen: judged?.ndcg, unseenSuccess: judged?.success };
   } finally {
     await arm.close();
   }

@@ -104,6 +104,7 @@ const OTHER_MEASURES = [
   ["nDCG@5", "ndcg"],
   ["online success", "online"],
   ["misled (less is better)", "misleading"],
+  ["success of unseen needs", "unseenSuccess"],
   ["nDCG@5 of unseen needs", "unseen"],
 ] as const;
 

@@ -23,6 +23,8 @@ export interface JobResult extends Job {
   readonly checkpoints: readonly Checkpoint[];
   /** nDCG@k after the last run on requests with a need that the stream never had; undefined where there are none. */
   readonly unseen: number | undefined;
+  /** True probability of success on the same requests; undefined in results of rows that were measured without it. */
+  readonly unseenSuccess?: number | undefined;
 }
 
 /** Everything that the page is made of. */
@@ -40,6 +42,7 @@ interface Line {
   readonly seed: number;
   readonly online: number;
   readonly unseen: number | null;
+  readonly unseenSuccess?: number;
   /** Runs, success, nDCG, recall, misleading of each checkpoint. */
   readonly at: readonly (readonly [number, number, number, number, number])[];
 }
@@ -67,7 +70,7 @@ export function decodeResults(text: string): Results {
   };
 }
 
-function toLine({ row, set, scenario, seed, online, unseen, checkpoints }: JobResult): Line {
+function toLine({ row, set, scenario, seed, online, unseen, unseenSuccess, checkpoints }: JobResult): Line {
   return {
     row,
     set,
@@ -75,6 +78,7 @@ function toLine({ row, set, scenario, seed, online, unseen, checkpoints }: JobRe
     seed,
     online: rounded(online),
     unseen: unseen === undefined ? null : rounded(unseen),
+    ...(unseenSuccess === undefined ? {} : { unseenSuccess: rounded(unseenSuccess) }),
     at: checkpoints.map(({ runs, success, ndcg, recall, misleading }) => [
       runs,
       rounded(success),
