@@ -27,7 +27,8 @@ interface Suspect {
 
 /**
  * Names memories whose runs fail more than can be luck, or that most votes call harmful. A run's expectation is the success of the memories
- * beside the suspect in their other runs, so hard requests do not make a memory look bad:
+ * beside the suspect in their other runs of this kind of request, so hard requests do not make a memory look bad. Requests are of one kind
+ * where the search puts the same memory first:
  *
  *     e = (2 mean + Σ successes of companions elsewhere) / (2 + Σ their runs elsewhere)
  *     z = Σ (e − r) / √Σ e (1 − e)        named where  M e^(−z²/2) / 2 < 0.05  and the learner's own estimate is below 0
@@ -79,15 +80,16 @@ function suspectsIn(events: readonly HistoryEvent[]): readonly Suspect[] {
   // A run may retrieve several times: it has one reward, and shows a memory once.
   const shown = new Map<
     string,
-    { readonly seq: number; readonly reward: number; readonly items: Map<string, ExplainedItem> }
+    { readonly seq: number; readonly reward: number; readonly kind: string; readonly items: Map<string, ExplainedItem> }
   >();
   for (const event of events) {
     const reward = event.type === "exposure" ? rewards.get(event.episode)?.reward : undefined;
     if (event.type !== "exposure" || reward === undefined) continue;
-    for (const { credited, collection, items } of event.exposures) {
+    for (const { credited, collection, items, notShown } of event.exposures) {
       if (!credited) continue;
       const place = `${collection}\n${event.episode}`;
-      const run = shown.get(place) ?? { seq: event.seq, reward, items: new Map<string, ExplainedItem>() };
+      const kind = [...items, ...notShown].find(({ hostRank }) => hostRank === 1)?.id ?? "";
+      const run = shown.get(place) ?? { seq: event.seq, reward, kind, items: new Map<string, ExplainedItem>() };
       shown.set(place, run);
       for (const item of items) run.items.set(`${collection}\n${item.id}`, item);
     }
@@ -95,19 +97,19 @@ function suspectsIn(events: readonly HistoryEvent[]): readonly Suspect[] {
   const runs = [...shown.values()];
   const mean = runs.reduce((sum, { reward }) => sum + reward, 0) / runs.length;
   const known = new Map<string, { runs: number; successes: number }>();
-  for (const { reward, items } of runs) {
+  for (const { reward, kind, items } of runs) {
     for (const key of items.keys()) {
-      const { runs: before, successes } = known.get(key) ?? { runs: 0, successes: 0 };
-      known.set(key, { runs: before + 1, successes: successes + reward });
+      const { runs: before, successes } = known.get(`${kind}\n${key}`) ?? { runs: 0, successes: 0 };
+      known.set(`${kind}\n${key}`, { runs: before + 1, successes: successes + reward });
     }
   }
   const suspects = new Map<string, Suspect>();
-  for (const { seq, reward, items } of runs) {
+  for (const { seq, reward, kind, items } of runs) {
     for (const [key, { id, label, utility }] of items) {
       if (seq < (forgotten.get(key) ?? 0)) continue;
       const beside = [...items.keys()]
         .filter((other) => other !== key)
-        .map((other) => known.get(other) as { runs: number; successes: number });
+        .map((other) => known.get(`${kind}\n${other}`) as { runs: number; successes: number });
       if (beside.length === 0) continue;
       const elsewhere = beside.reduce((sum, one) => sum + one.runs - 1, 0);
       const succeeded = beside.reduce((sum, one) => sum + one.successes - reward, 0);
