@@ -1,5 +1,5 @@
 import { createEngine, type Engine, memoryStore } from "@qavr/core";
-import { forget } from "@qavr/core/maintenance";
+import { forget, revise } from "@qavr/core/maintenance";
 import { describe, expect, it } from "vitest";
 import type { Finding } from "../src/reports/finding.js";
 import { harmfulMemories } from "../src/reports/harmful-memories.js";
@@ -108,11 +108,14 @@ describe("harmful memories", () => {
     expect((await often(1, "m3"))?.finding).toMatch(/m3: \d+ of \d\d runs succeeded/);
   });
 
-  it("are not those that were forgotten since, as the advice says", async () => {
-    const forgets = (engine: Engine) => forget(engine, { namespace: "default", collection: "default", ids: ["m3"] });
+  it.each([
+    ["forgotten", forget],
+    ["corrected", revise],
+  ])("are not those that were %s since, as the advice says", async (_, mended) => {
+    const mends = (engine: Engine) => mended(engine, { namespace: "default", collection: "default", ids: ["m3"] });
     for (const seed of SEEDS.slice(0, 4)) {
       expect((await examined(seed, "m3"))?.finding).toContain("m3:");
-      expect((await examined(seed, "m3", forgets))?.finding ?? "").not.toContain("m3:");
+      expect((await examined(seed, "m3", mends))?.finding ?? "").not.toContain("m3:");
     }
   });
 

@@ -69,12 +69,14 @@ export function harmfulMemories({
   };
 }
 
-/** The memories of the judged runs, each beside its companions. Runs before a memory was forgotten are not its own. */
+/** The memories of the judged runs, each beside its companions. Runs before a memory was forgotten or corrected are not its own. */
 function suspectsIn(events: readonly HistoryEvent[]): readonly Suspect[] {
   const rewards = rewardsIn(events);
-  const forgotten = new Map<string, number>(
+  const begun = new Map<string, number>(
     events.flatMap((event) =>
-      event.type === "forget" ? event.ids.map((id) => [`${event.collection}\n${id}`, event.seq] as const) : [],
+      event.type === "forget" || (event.type === "revision" && event.onEdit !== "keep")
+        ? event.ids.map((id) => [`${event.collection}\n${id}`, event.seq] as const)
+        : [],
     ),
   );
   // A run may retrieve several times: it has one reward, and shows a memory once.
@@ -106,7 +108,7 @@ function suspectsIn(events: readonly HistoryEvent[]): readonly Suspect[] {
   const suspects = new Map<string, Suspect>();
   for (const { seq, reward, kind, items } of runs) {
     for (const [key, { id, label, utility }] of items) {
-      if (seq < (forgotten.get(key) ?? 0)) continue;
+      if (seq < (begun.get(key) ?? 0)) continue;
       const beside = [...items.keys()]
         .filter((other) => other !== key)
         .map((other) => known.get(`${kind}\n${other}`) as { runs: number; successes: number });
