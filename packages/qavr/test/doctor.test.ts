@@ -134,6 +134,14 @@ describe("qavr doctor", () => {
     });
   });
 
+  it("advises to scale scores that are never high up, and not down", async () => {
+    const evaluate = ({ output }: { output: unknown }) => 0.2 + Number(String(output).split(",")[0]) / 100;
+    const { findings } = await examined(await runLangChainApp({ options: { evaluate } }));
+    const found = findings.find(({ id }) => id === "one-sided-scores");
+    expect(found?.finding).toContain("every run counts as a failure");
+    expect(found?.fix).toBe("Scale scores so that a run worth repeating gets 0.5 or more, and any other less.");
+  });
+
   it("ends with exit code 3 and names a fix for each finding", async () => {
     const path = await runLangChainApp({ options: {} });
     const { exitCode, stdout } = await qavr("doctor", "-s", path);

@@ -123,7 +123,7 @@ function oneSidedScores({ events }: Facts): Finding | undefined {
   return {
     id: "one-sided-scores",
     finding: `Rewards lie between ${low.toFixed(2)} and ${high.toFixed(2)}, so every run counts as a ${side}: the threshold of 0.5 never separates them.`,
-    fix: "Scale scores so that a run which should not be repeated gets less than 0.5.",
+    fix: "Scale scores so that a run worth repeating gets 0.5 or more, and any other less.",
   };
 }
 
