@@ -11,7 +11,7 @@ export type MemoryOrder = (typeof MEMORY_ORDERS)[number];
 /** A memory's facts with the interval of its success. */
 export interface MemoryRow extends MemoryView {
   readonly collection: string;
-  /** Success of the runs that showed it. A report, not a cause: a hard request makes every memory look bad. Absent without outcomes. */
+  /** Share of the runs that showed it with a reward of 0.5 or more. A report, not a cause: a hard request makes every memory look bad. Absent without outcomes. */
   readonly success?: Share;
 }
 
