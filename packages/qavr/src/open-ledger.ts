@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { resolve } from "node:path";
 import { createEngine, type Engine, type HistoryEvent, type Learner, oar, QavrError, type Store } from "@qavr/core";
 import { isPostgres, locationOf } from "@qavr/core/adapter";
-import { governance } from "@qavr/core/governance";
+import { governance, type SourceCap } from "@qavr/core/governance";
 import { CommandError } from "./exit-codes.js";
 import { learnerWithId } from "./learner-table.js";
 
@@ -33,6 +33,8 @@ export interface Ledger {
 export const LISTED_NAMESPACES = 1_000;
 /** Entries at the end of a ledger with damaged states among which its learner's name is looked for. */
 const TAIL = 50;
+/** Entries at the end of a ledger among which the caps of sources are looked for. */
+const RECENT = 500;
 
 /**
  * Opens a ledger with the learner that wrote it.
@@ -83,14 +85,19 @@ export async function ledgerIn(
   const namespaces = await store.namespaces({ limit: LISTED_NAMESPACES, ...(partial ? { onMissing } : {}) });
   const namespace = create && named !== undefined ? named : await chosen(store, namespaces, named);
   const learner = await learnerOf(store, namespace);
-  const engine = engineOn(store, learner);
+  const engine = engineOn(store, learner, await capOf(store, namespace));
   return { engine, store, place, namespace, namespaces, missing, close: () => engine.close() };
 }
 
-/** An engine for a command, which may take long. */
-export function engineOn(store: Store, learner: Learner): Engine {
+/**
+ * An engine for a command, which may take long.
+ *
+ * @param sourceCaps caps by which it describes sources. @default none
+ */
+export function engineOn(store: Store, learner: Learner, sourceCaps?: SourceCap): Engine {
   // Entries that were recorded under rules of trust need them; the others do not notice.
-  return createEngine({ store, learner, governance: governance(), readTimeout: 60_000, writeTimeout: 600_000 });
+  const rules = governance({ sourceCaps });
+  return createEngine({ store, learner, governance: rules, readTimeout: 60_000, writeTimeout: 600_000 });
 }
 
 /**
@@ -193,6 +200,14 @@ export async function learnerOf(store: Store, namespace: string): Promise<Learne
     return { learner: events.flatMap(learnersIn).at(-1) };
   });
   return (await learnerWithId(learner)) ?? oar();
+}
+
+/** The cap under which the application recorded its latest capped outcome; undefined without one, and for entries that cannot be read. */
+async function capOf(store: Store, namespace: string): Promise<SourceCap | undefined> {
+  const after = Math.max(0, (await store.head(namespace)) - RECENT);
+  const history = engineOn(store, oar()).history({ namespace, after, limit: RECENT });
+  const { events } = await history.catch(() => ({ events: [] }));
+  return events.flatMap((event) => (event.type === "outcome" ? (event.rules?.cap ?? []) : [])).at(-1);
 }
 
 function learnersIn(event: HistoryEvent): readonly string[] {

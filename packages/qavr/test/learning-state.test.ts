@@ -1,8 +1,10 @@
 import { oar, qValue } from "@qavr/core";
+import { governance } from "@qavr/core/governance";
 import { sqliteStore } from "@qavr/sqlite";
 import { expect, it } from "vitest";
+import type { StatusReport } from "../src/reports/status.js";
 import { appEngine, ledgerFile, newPath } from "./support/ledgers.js";
-import { qavr } from "./support/run.js";
+import { dataOf, qavr } from "./support/run.js";
 
 it.each([
   [
@@ -41,4 +43,19 @@ it("qavr status names what the draw waits for where many runs never found a memo
   const { stdout } = await qavr("status", "-s", path);
   expect(stdout).toContain("310 runs have taught. Lift is not measured yet");
   expect(stdout).toContain("where searches find judged memories again");
+});
+
+it("qavr status flags sources that have used up the cap of the application", async () => {
+  const path = newPath();
+  const sourceCaps = { weight: 1, window: 1e14 };
+  const engine = appEngine(sqliteStore(path), { governance: governance({ sourceCaps }) });
+  for (let run = 0; run < 3; run++) {
+    const { episode } = await engine.rank({ candidates: [{ id: "planted", similarity: 1 }], topK: 1 });
+    await engine.end(episode, { reward: true, tier: "user", source: "fan" });
+  }
+  const { sources } = await engine.status();
+  await engine.close();
+  expect(sources).toMatchObject([{ source: "fan", credited: 1, flags: ["capped"] }]);
+  expect(((await dataOf("status", "-s", path)) as StatusReport).sources).toEqual(sources);
+  expect((await qavr("status", "-s", path)).stdout).toContain("source fan: capped");
 });

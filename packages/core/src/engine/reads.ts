@@ -116,10 +116,6 @@ function viewOfEntry({ seq, at, type, payload }: SequencedEntry): HistoryEvent {
       const { episode, state, aliases, exposures } = event;
       return { seq, at, type: event.type, episode, state, aliases, exposures: exposures.map(viewOfExposure) };
     }
-    case "outcome": {
-      const { rules, ...said } = event;
-      return { seq, at, ...said };
-    }
     case "import": {
       const { learner, collection, memories } = event;
       return { seq, at, type: event.type, learner, collection, ids: memories.map(({ id }) => id) };

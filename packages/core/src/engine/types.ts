@@ -263,7 +263,7 @@ export type HistoryEvent = {
       /** Those since the episode's last entry. */
       readonly exposures: readonly ExposureView[];
     }
-  | Omit<OutcomeEvent, "rules">
+  | OutcomeEvent
   | ForgetEvent
   | RevisionEvent
   | CopyEvent
