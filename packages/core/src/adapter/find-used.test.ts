@@ -102,6 +102,18 @@ describe("the used memories of a run", () => {
     expect(load("print", { name: "pdf" })).toBeUndefined();
   });
 
+  it.each([
+    ["line ends", `---${"\n".repeat(40_000)}`, "", ""],
+    ["spaces behind a name", `---\nname:${" ".repeat(2_000)}""x`, "", ""],
+    ["signs of an address", RESTART, "", `a${"@".repeat(60_000)}a`],
+    ["letters of a path", RESTART, `${"a".repeat(60_000)}/`, ""],
+  ])("are looked for in bounded time, also among many %s", (_, text, path, answer) => {
+    const read = [{ id: "d1", handle: "m1", text }];
+    const start = performance.now();
+    expect(used({ memories: read, steps: [{ tool: "skill", input: { path: `${path}a` } }], answer })).toBeUndefined();
+    expect(performance.now() - start).toBeLessThan(1_000);
+  });
+
   it("have their plainest finder, and none is found without any text", () => {
     const steps = [{ tool: "mail", input: { to: "ops@acme.example" } }];
     expect(used({ steps, answer: `Done [m3]. ${LESSON}` })).toEqual([{ id: "d3", by: "citation" }]);

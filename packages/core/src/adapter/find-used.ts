@@ -102,8 +102,16 @@ function handlesIn(text: string): string[] {
 
 /** The path of a skill's file; its folder is the skill's name. */
 const SKILL_FILE = /(?:^|[\\/])([^\\/]+)[\\/]SKILL\.md$/;
-/** The name in the front matter of a skill or lesson. */
-const FRONT_MATTER_NAME = /^---\s*\n(?:[^\n]*\n)*?name:[ \t]*["']?([^"'\n]+?)["']?[ \t]*(?:\n|$)/;
+/** The line with the name in the front matter of a skill or lesson. Strangers write such texts: no part of it can match in two ways. */
+const FRONT_MATTER_NAME = /^---\s(?:[^\n]*\n)*?name:([^\n]*)/;
+
+function nameIn(text: string): string {
+  return (
+    FRONT_MATTER_NAME.exec(text)?.[1]
+      ?.trim()
+      .replace(/^["']|["']$/g, "") ?? ""
+  );
+}
 
 function loaded(tool: string, values: readonly string[], memories: readonly ReadMemory[]): string[] {
   const files = values.flatMap((value) => (SKILL_FILE.exec(value) ?? []) as readonly string[]);
@@ -111,24 +119,21 @@ function loaded(tool: string, values: readonly string[], memories: readonly Read
   const names = new Set([...files, ...(loads ? values.flatMap((value) => [value, lastOf(value)]) : [])]);
   return memories
     .filter(
-      ({ id, text = "" }) =>
-        names.has(id) ||
-        (id === tool && text.startsWith(`${tool}: `)) ||
-        names.has(FRONT_MATTER_NAME.exec(text)?.[1] ?? ""),
+      ({ id, text = "" }) => names.has(id) || (id === tool && text.startsWith(`${tool}: `)) || names.has(nameIn(text)),
     )
     .map(({ id }) => id);
 }
 
 /** The last part of a path: a skill is named after its folder. */
 function lastOf(path: string): string {
-  return path.slice(path.search(/[^\\/]*$/));
+  return path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
 }
 
 /** A run of characters in which a value may stand, without the punctuation around it. */
 const TOKEN = /(?<![\w.~/])[\w/~][\w/~#@.:+=%&?-]{4,}[\w/=]/g;
 const DATE = /^\d{4}[-/.]\d\d?[-/.]\d\d?|^\d\d?[-/.]\d\d?[-/.]\d{4}/;
 /** An address, a path from the root, or a host of three names. */
-const PLACE = /@.+\.|:\/\/|^~?\/[^/]+\/|\w\.[\w-]+\.[a-z]{2}/;
+const PLACE = /@[^@.]+\.|:\/\/|^~?\/[^/]+\/|\w\.[\w-]+\.[a-z]{2}/;
 
 /** True for a token that hardly stands in two texts by chance: letters with five digits or more, eight digits, or a place. */
 function isDistinctive(token: string): boolean {
