@@ -100,6 +100,9 @@ describe("the used memories of a run", () => {
     expect(load("skill_search", { query: "pdf", skillNames: ["slides"] })).toBeUndefined();
     expect(load("read_file", { path: "/skills/slides/SKILL.md" })).toEqual([{ id: "s2", by: "skill" }]);
     expect(load("print", { name: "pdf" })).toBeUndefined();
+    // No name is no memory's: these without front matter have none either.
+    expect(load("load_skill", { name: "other", section: "" })).toBeUndefined();
+    expect(load("list_skills", { path: "/skills/" })).toBeUndefined();
   });
 
   it.each([

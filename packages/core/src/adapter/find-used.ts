@@ -106,17 +106,15 @@ const SKILL_FILE = /(?:^|[\\/])([^\\/]+)[\\/]SKILL\.md$/;
 const FRONT_MATTER_NAME = /^---\s(?:[^\n]*\n)*?name:([^\n]*)/;
 
 function nameIn(text: string): string {
-  return (
-    FRONT_MATTER_NAME.exec(text)?.[1]
-      ?.trim()
-      .replace(/^["']|["']$/g, "") ?? ""
-  );
+  const [, name = ""] = FRONT_MATTER_NAME.exec(text) ?? [];
+  return name.trim().replace(/^["']|["']$/g, "");
 }
 
 function loaded(tool: string, values: readonly string[], memories: readonly ReadMemory[]): string[] {
   const files = values.flatMap((value) => (SKILL_FILE.exec(value) ?? []) as readonly string[]);
   const loads = /skill/i.test(tool) && !/search/i.test(tool);
   const names = new Set([...files, ...(loads ? values.flatMap((value) => [value, lastOf(value)]) : [])]);
+  names.delete("");
   return memories
     .filter(
       ({ id, text = "" }) => names.has(id) || (id === tool && text.startsWith(`${tool}: `)) || names.has(nameIn(text)),
