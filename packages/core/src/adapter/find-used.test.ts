@@ -109,6 +109,7 @@ describe("the used memories of a run", () => {
     ["line ends", `---${"\n".repeat(40_000)}`, "", ""],
     ["spaces behind a name", `---\nname:${" ".repeat(2_000)}""x`, "", ""],
     ["signs of an address", RESTART, "", `a${"@".repeat(60_000)}a`],
+    ["repeated words", RESTART, "", "a ".repeat(100_000)],
     ["letters of a path", RESTART, `${"a".repeat(60_000)}/`, ""],
   ])("are looked for in bounded time, also among many %s", (_, text, path, answer) => {
     const read = [{ id: "d1", handle: "m1", text }];

@@ -73,9 +73,12 @@ function passagesOf(text: string): Passages {
 }
 
 /** A hash table of passages by open addressing: numbers of passages plus one, 0 for an empty slot. */
-function slotsOf({ count, hash }: Passages): Int32Array {
+function slotsOf(said: Passages): Int32Array {
+  const { count, hash } = said;
   const slots = new Int32Array(2 << (32 - Math.clz32(count)));
   for (let i = 0; i < count; i++) {
+    // One slot for all repetitions of a passage, which would stand in a row.
+    if (find(slots, said, said, i) >= 0) continue;
     let slot = (hash[i] as number) & (slots.length - 1);
     while (slots[slot] !== 0) slot = (slot + 1) & (slots.length - 1);
     slots[slot] = i + 1;
