@@ -34,5 +34,6 @@ export function handleOf(document: DocumentInterface, shown: ShownDocuments): st
   const annotation: unknown = document.metadata?.[ANNOTATION_KEY];
   if (typeof annotation !== "object" || annotation === null) return undefined;
   const handle = (annotation as { handle?: unknown }).handle;
-  return typeof handle === "string" && handle !== "" ? handle : undefined;
+  // A stored document may bring such a field, too: a stranger's text stays behind its handle.
+  return typeof handle === "string" && /^m\d+$/.test(handle) ? handle : undefined;
 }
