@@ -16,7 +16,7 @@ export interface NewMemory {
   readonly text: string;
   /** The task that led to it, in which searches look besides the text: a memory is wanted again in the words of a task. @default none */
   readonly query?: string | undefined;
-  /** An object that JSON keeps. @default {} */
+  /** An object that JSON keeps, of at most 1,000 levels. @default {} */
   readonly metadata?: Metadata | undefined;
   /** Unix ms. @default that of the replaced memory, else now */
   readonly createdAt?: number | undefined;
@@ -51,6 +51,8 @@ export interface CheckedMemory {
 
 /** Most characters of a text. */
 const TEXT_LENGTH = 1_000_000;
+/** Most levels of metadata that SQLite reads: one memory with more would break each search with a filter. */
+const DEEPEST = 1_000;
 
 const isObject = (value: unknown): boolean => typeof value === "object" && value !== null && !Array.isArray(value);
 const METADATA: FieldRule = [isObject, "an object"];
@@ -144,6 +146,13 @@ function toJson(metadata: unknown): string {
     throw new QavrError("INVALID_ARGUMENT", says, { cause });
   }
   // A Date and a URL become texts.
-  if (json?.startsWith("{")) return json;
-  throw new QavrError("INVALID_ARGUMENT", says);
+  if (!json?.startsWith("{")) throw new QavrError("INVALID_ARGUMENT", says);
+  if (isWithin(DEEPEST, JSON.parse(json))) return json;
+  throw new QavrError("INVALID_ARGUMENT", `The metadata of a memory must have at most ${DEEPEST} levels.`);
+}
+
+/** True unless a value has more levels of lists and objects. */
+function isWithin(levels: number, value: unknown): boolean {
+  if (typeof value !== "object" || value === null) return true;
+  return levels > 0 && Object.values(value).every((part) => isWithin(levels - 1, part));
 }

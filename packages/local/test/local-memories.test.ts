@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { QavrError } from "@qavr/core";
 import { describe, expect, it, vi } from "vitest";
-import { localMemories, type NewMemory } from "../src/index.js";
+import { localMemories, type Metadata, type NewMemory } from "../src/index.js";
 import { collection, found, tempFile } from "./support/collections.js";
 
 const refusal = async (work: () => unknown): Promise<string> => {
@@ -15,6 +15,8 @@ const refusal = async (work: () => unknown): Promise<string> => {
   }
   return "accepted";
 };
+
+const nested = (levels: number): Metadata => JSON.parse(`${'{"a":'.repeat(levels)}1${"}".repeat(levels)}`);
 
 describe("a collection", () => {
   it("keeps texts, ids, metadata and times, and returns them after it was opened again", async () => {
@@ -103,6 +105,15 @@ describe("a collection", () => {
     expect((await notes.list({ archived: true })).memories).toEqual([]);
   });
 
+  it("finds memories by their metadata beside one with the deepest metadata", async () => {
+    const notes = collection();
+    await notes.add([
+      { text: "clear the cache", metadata: { agent: "ops" } },
+      { text: "call Ann", metadata: nested(1_000) },
+    ]);
+    expect(await notes.search({ text: "cache", filter: { agent: "ops" } })).toHaveLength(1);
+  });
+
   it("lists pages in the order of adding, some of them by their metadata", async () => {
     const notes = collection();
     const memories = Array.from({ length: 7 }, (_, i) => ({
@@ -171,6 +182,11 @@ describe("a collection", () => {
       "metadata that JSON keeps as a text",
       () => collection().add({ text: "x", metadata: new URL("https://wiki.test/page") as never }),
       /^INVALID_ARGUMENT .*object that JSON keeps/,
+    ],
+    [
+      "metadata that SQLite could not search, for itself and all others of its namespace",
+      () => collection().add({ text: "x", metadata: nested(1_001) }),
+      /^INVALID_ARGUMENT .*at most 1000 levels/,
     ],
     [
       "metadata that JSON does not keep",
