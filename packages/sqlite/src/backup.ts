@@ -53,6 +53,7 @@ export function copyLedger(db: DatabaseSync, to: string, digest?: string): Backu
     createDurableFolder(dirname(path));
     removeInterrupted(path);
     try {
+      takePermissions(db, unfinished);
       // One read transaction: writes of other connections continue and are not in the copy.
       db.prepare("VACUUM INTO ?").run(unfinished);
       syncFile(unfinished);
@@ -171,6 +172,17 @@ function removeInterrupted(path: string): void {
     const file = join(folder, name);
     const found = statSync(file, { throwIfNoEntry: false });
     if (found?.isFile() && found.mtimeMs < Date.now() - INTERRUPTED_AFTER) rmSync(file, { force: true });
+  }
+}
+
+/** Makes the empty file of a copy before SQLite would, which gives it to all that may read a new file: a ledger may be kept from them. */
+function takePermissions(db: DatabaseSync, copy: string): void {
+  const file = db.prepare("PRAGMA database_list").get()?.file as string;
+  if (file === "") return;
+  try {
+    closeSync(openSync(copy, "wx", (statSync(file).mode & 0o777) | 0o600));
+  } catch {
+    // SQLite meets the same obstacle, and names it.
   }
 }
 

@@ -1,4 +1,13 @@
-import { existsSync, readdirSync, readFileSync, renameSync, utimesSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { createEngine } from "@qavr/core";
@@ -29,6 +38,20 @@ describe("a backup", () => {
     expect(await verify(engine)).toMatchObject({ ok: true, digest: check.digest });
     await Promise.all([store.close(), engine.close()]);
     expect(readdirSync(dirname(copy))).toEqual(["backup.db"]);
+  });
+
+  it.skipIf(process.platform === "win32")("is readable for those alone who may read its source", async () => {
+    const [path, copy, restored] = [tempLedger(), tempLedger(), tempLedger()];
+    await learnedLedger(path, 3);
+    chmodSync(path, 0o600);
+    const store = sqliteStore(path);
+    await store.backup(copy);
+    await store.close();
+    expect(statSync(copy).mode & 0o777).toBe(0o600);
+    // A backup may be kept for reading only; what is made of it is written to.
+    chmodSync(copy, 0o400);
+    await restoreBackup(copy, restored);
+    expect(statSync(restored).mode & 0o777).toBe(0o600);
   });
 
   it.each([undefined, null, 7, "", ":memory:", "cut\0off.db", { path: "copy.db" }])(
