@@ -1,4 +1,4 @@
-import { existsSync, globSync, readFileSync } from "node:fs";
+import { chmodSync, existsSync, globSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { revoke } from "@qavr/core/maintenance";
 import { validate } from "skills-ref";
@@ -180,6 +180,18 @@ describe("review()", () => {
     for (const copy of ["../secret.md", ".qavr/archive/../../secret.md"]) {
       await expect(procedures.restore(copy)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
     }
+  });
+
+  it.skipIf(process.platform === "win32")("P25: is archived and restored for those alone who may read it", async () => {
+    const { root, procedures } = proceduresOf({ "procedures/bad.md": "Bad.\n" });
+    const modeOf = (path: string) => statSync(join(root, path)).mode & 0o777;
+    chmodSync(join(root, "procedures/bad.md"), 0o600);
+    await reports(procedures, "procedure:bad", [false, false, false, false, false]);
+    await procedures.review();
+    const [bad] = await procedures.archived();
+    expect(modeOf(bad?.copy as string)).toBe(0o600);
+    await procedures.restore(bad?.copy as string);
+    expect(modeOf("procedures/bad.md")).toBe(0o600);
   });
 
   it("P25: protects nothing by its past: after an edit only evidence at the new text counts", async () => {

@@ -33,7 +33,7 @@ export function archiveIn(root: string, replacer: FileReplacer): Archive {
   const keep = async (path: string, bytes: Uint8Array): Promise<string> => {
     const hash = createHash("sha256").update(bytes).digest("hex").slice(0, 12);
     const copy = `${FOLDER}/${path.replace(/\.md$/, "")}@${hash}.md`;
-    await replacer.create(copy, bytes);
+    await replacer.create(copy, bytes, path);
     return copy;
   };
   return {
@@ -60,7 +60,7 @@ export function archiveIn(root: string, replacer: FileReplacer): Archive {
     },
     async restore({ path, copy }) {
       const bytes = await readPlainFile(root, copy);
-      return bytes !== undefined && replacer.create(path, bytes);
+      return bytes !== undefined && replacer.create(path, bytes, copy);
     },
   };
 }

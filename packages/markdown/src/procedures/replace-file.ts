@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { lstat, open, readdir, rename, rm } from "node:fs/promises";
 import { posix } from "node:path";
-import { atPlace, inFolder, inMadeFolder, readPlain, writing } from "../own-folders.js";
+import { atPlace, inFolder, inMadeFolder, noneThere, readPlain, writing } from "../own-folders.js";
 
 /** Folder of files that are being written, below the root. */
 const WRITES = ".qavr/writes";
@@ -16,8 +16,13 @@ export interface FileReplacer {
    * the last look and the rename loses its text; that takes microseconds. @throws STORE_UNWRITABLE
    */
   replace(path: string, expected: Uint8Array, bytes: Uint8Array): Promise<boolean>;
-  /** Writes a new file, with its folders. Returns false where one is there. @throws STORE_UNWRITABLE also where a link leads there */
-  create(path: string, bytes: Uint8Array): Promise<boolean>;
+  /**
+   * Writes a new file, with its folders. Returns false where one is there.
+   *
+   * @param like a file from the root whose permissions it gets. @default those of any new file
+   * @throws STORE_UNWRITABLE also where a link leads there
+   */
+  create(path: string, bytes: Uint8Array, like?: string): Promise<boolean>;
   /** Removes files of processes that ended while they wrote. */
   clear(): Promise<void>;
 }
@@ -28,6 +33,7 @@ export function fileReplacer(root: string): FileReplacer {
     place: string,
     bytes: Uint8Array,
     modeAt: (place: string) => Promise<number | undefined>,
+    exact: boolean,
   ): Promise<boolean> => {
     const mode = await modeAt(place);
     if (mode === undefined) return false;
@@ -37,7 +43,7 @@ export function fileReplacer(root: string): FileReplacer {
         {
           await using file = await open(beside, "wx", mode);
           await file.writeFile(bytes);
-          await file.chmod(mode);
+          if (exact) await file.chmod(mode);
           await file.sync();
         }
         if ((await modeAt(place)) === undefined) return false;
@@ -56,15 +62,21 @@ export function fileReplacer(root: string): FileReplacer {
         const now = await readPlain(place).catch(() => undefined);
         return now?.equals(expected) ? (await lstat(place)).mode & 0o777 : undefined;
       };
-      return writing(path, async () => (await atPlace(root, path, (place) => put(place, bytes, modeAt))) ?? false);
+      return writing(
+        path,
+        async () => (await atPlace(root, path, (place) => put(place, bytes, modeAt, true))) ?? false,
+      );
     },
 
-    async create(path, bytes) {
+    async create(path, bytes, like) {
+      const model =
+        like === undefined ? undefined : await atPlace(root, like, (place) => lstat(place).catch(noneThere));
+      const mode = (model?.mode ?? 0o666) & 0o777;
       const modeAt = async (place: string): Promise<number | undefined> =>
-        (await lstat(place).catch(() => undefined)) ? undefined : 0o644;
+        (await lstat(place).catch(() => undefined)) ? undefined : mode;
       return writing(path, () =>
         inMadeFolder(root, posix.dirname(path), (folder) =>
-          put(posix.join(folder, posix.basename(path)), bytes, modeAt),
+          put(posix.join(folder, posix.basename(path)), bytes, modeAt, model !== undefined),
         ),
       );
     },

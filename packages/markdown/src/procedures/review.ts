@@ -241,7 +241,7 @@ async function carryOut(
   const moved = migrated(source, { path: target, name: folder, description });
   // Hosts of skills refuse one whose name is not that of its folder.
   const text = moved && withField(moved, "name", folder);
-  if (text === undefined || !(await replacer.create(target, Buffer.from(text)))) return false;
+  if (text === undefined || !(await replacer.create(target, Buffer.from(text), path))) return false;
   return archive.take(path, bytes);
 }
 
