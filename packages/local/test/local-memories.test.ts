@@ -159,6 +159,18 @@ describe("a collection", () => {
     expect(await notes.size()).toBe(0);
   });
 
+  it("repeats no text where an object is wanted", async () => {
+    const notes = collection();
+    const refusals = [
+      await refusal(() => notes.search("a secret" as never)),
+      await refusal(() => notes.update("x", "a secret" as never)),
+    ];
+    expect(refusals).toEqual([
+      'INVALID_ARGUMENT search() needs { text, limit }. Received "a text".',
+      'INVALID_ARGUMENT update() needs { text, metadata }. Received "a text".',
+    ]);
+  });
+
   it.each<[string, () => unknown, RegExp]>([
     ["a misspelt option", () => localMemories({ pth: "x" } as never), /^INVALID_ARGUMENT .*no field pth/],
     ["a name with a slash", () => localMemories({ name: "a/b" }), /^INVALID_ARGUMENT .*name must be 1 to 64/],
