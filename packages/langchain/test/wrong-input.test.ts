@@ -215,6 +215,13 @@ describe("wrong input", () => {
     }
   });
 
+  it("is a text to format, which the refusal does not repeat", async () => {
+    const { memory } = await bench();
+    for (const memories of ["a secret", ["a secret"]] as never[]) {
+      expect(() => memory.format(memories)).toThrow(/Received "a text"\.$/);
+    }
+  });
+
   it("is a list to format that is none: a promise, a text", async () => {
     const { memory, retriever } = await bench();
     for (const memories of [retriever.invoke("x"), "x", undefined, null, {}] as never[]) {
