@@ -6,7 +6,7 @@ import type { CommandModule, Input } from "./commands/command.js";
 import { CommandError, EXIT, exitCodeOf } from "./exit-codes.js";
 import type { Ledger } from "./open-ledger.js";
 import { createStyle, progressOn, type Streams } from "./terminal/terminal.js";
-import { shown } from "./terminal/text.js";
+import { safeJson, shownLines } from "./terminal/text.js";
 
 /** Version of what `--json` prints. */
 const SCHEMA = 1;
@@ -105,7 +105,7 @@ async function runCommand(
       lines.push(progress.end);
       return progress.to;
     },
-    note: (message) => void streams.stderr.write(`${message}\n`),
+    note: (message) => void streams.stderr.write(`${shownLines(message)}\n`),
   };
   try {
     const module: CommandModule = await entry.load();
@@ -120,9 +120,7 @@ async function runCommand(
     const code = error instanceof CommandError || QavrError.isInstance(error) ? error.code : "UNEXPECTED";
     const message = error instanceof Error ? error.message : String(error);
     if (options.json) printError(entry.name, code, message, streams);
-    // A message may hold names of the ledger.
-    const safe = message.split("\n").map((line) => shown(line, Number.POSITIVE_INFINITY));
-    streams.stderr.write(`error: ${safe.join("\n")}\n`);
+    streams.stderr.write(`error: ${shownLines(message)}\n`);
     return exitCodeOf(error);
   } finally {
     for (const close of closing) await close();
@@ -134,7 +132,7 @@ function printError(command: string, code: string, message: string, { stdout }: 
 }
 
 function envelope(command: string, content: object): string {
-  return `${JSON.stringify({ schema: SCHEMA, command, ...content }, undefined, 2)}\n`;
+  return `${safeJson({ schema: SCHEMA, command, ...content }, 2)}\n`;
 }
 
 function versionOf(): string {

@@ -170,6 +170,32 @@ describe("qavr ledger", () => {
     expect(unknown).toMatchObject({ exitCode: 4, stderr: expect.stringContaining("There is no collection nope.") });
   });
 
+  it("prints no control characters of a name, in JSON and in notes either", async () => {
+    const path = newPath();
+    const name = "n\u001b[31m\u009b2J\u202e\u007f";
+    const engine = appEngine(sqliteStore(path));
+    const candidates = [{ id: name, label: name, similarity: 1 }];
+    const { episode } = await engine.rank({ namespace: name, collection: name, candidates, topK: 1 });
+    await engine.end(episode, { reward: true, tier: "verified" }, { namespace: name });
+    await engine.close();
+    const control = /[^\P{Cc}\n]|\p{Bidi_Control}/u;
+    for (const args of [
+      ["memories", "--json"],
+      ["runs", "--json"],
+      ["ledger", "export"],
+    ]) {
+      const { stdout } = await qavr(...args, "-s", path);
+      expect(stdout, args.join(" ")).not.toMatch(control);
+      expect(JSON.stringify(JSON.parse(stdout))).toContain(JSON.stringify(name).slice(1, -1));
+    }
+    const db = new DatabaseSync(path);
+    db.exec("UPDATE namespace SET head = head + 64");
+    db.close();
+    const { stderr } = await qavr("ledger", "repair", "-s", path);
+    expect(stderr).toContain("is damaged");
+    expect(stderr).not.toMatch(control);
+  });
+
   it("repairs a ledger whose log was lost, which no other command opens", async () => {
     const [source, path] = [newPath(), newPath()];
     const engine = appEngine(sqliteStore(source));

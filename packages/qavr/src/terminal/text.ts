@@ -13,6 +13,21 @@ export function shown(text: string, most = 80): string {
   return safe.length <= most ? safe : `${safe.slice(0, most - 1).replace(/[\ud800-\udbff]$/, "")}…`;
 }
 
+/** A message as a terminal may show it, on its own lines. It may hold names of the ledger. */
+export function shownLines(message: string): string {
+  return message
+    .split("\n")
+    .map((line) => shown(line, Number.POSITIVE_INFINITY))
+    .join("\n");
+}
+
+/** JSON that a terminal may show: JSON itself escapes a part of the unsafe characters only. */
+export function safeJson(value: unknown, indent?: number): string {
+  return JSON.stringify(value, undefined, indent).replace(UNSAFE, (character) =>
+    character === "\n" ? character : `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
+}
+
 /** A word for a POSIX shell. Quoted where it needs to be. */
 export function quoted(word: string): string {
   return /^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;

@@ -1,6 +1,6 @@
 import { toLearnedFile } from "../../learned-file.js";
 import { collectionNamed, collectionsOf, onlyCollection } from "../../reports/collections.js";
-import { plural, shown } from "../../terminal/text.js";
+import { plural, safeJson, shown } from "../../terminal/text.js";
 import type { Input, Output } from "../command.js";
 
 export async function run({ open, options, note }: Input): Promise<Output> {
@@ -12,5 +12,5 @@ export async function run({ open, options, note }: Input): Promise<Output> {
   const file = await toLearnedFile(engine, namespace, collection);
   const memories = plural(file.memories.length, "memory", "memories");
   note(`${memories} of collection ${shown(file.collection)}, learner ${file.learner}`);
-  return { data: file, text: () => JSON.stringify(file) };
+  return { data: file, text: () => safeJson(file) };
 }
