@@ -3,7 +3,16 @@ import { createEngine } from "../engine/create-engine.js";
 import { compact } from "../maintenance/compact.js";
 import { replay } from "../maintenance/replay.js";
 import { memoryStore } from "../store/memory-store.js";
-import { lazyStore } from "./named-store.js";
+import { lazyStore, locationOf } from "./named-store.js";
+
+describe("the place of a store", () => {
+  it.each(['"postgres://u:secret@host/db"', "'/data/ledger.db'"])(
+    "is refused with the quotes that a file of the environment may leave around it, and not repeated: %s",
+    (store) => {
+      expect(() => locationOf(store)).toThrow(/^The store .… is no path: its quotes are part of the value\. /);
+    },
+  );
+});
 
 describe("a store that is opened by its first use", () => {
   it("is closed also when it is still opening", async () => {

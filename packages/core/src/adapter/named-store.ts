@@ -21,6 +21,7 @@ export interface StoreLoaders {
 
 /** A scheme of two letters or more: one letter is a Windows drive. */
 const OTHER_SCHEME = /^[a-z][a-z0-9+.-]+:/i;
+const QUOTES = "its quotes are part of the value";
 const POSTGRES_URL = /^postgres(ql)?:\/\//i;
 
 /** The store that the environment names; undefined for none. */
@@ -60,16 +61,16 @@ export function isPostgres(location: string): boolean {
   return POSTGRES_URL.test(location);
 }
 
-/** Refuses other URLs and shell paths, which would create a folder of that name. */
+/** Refuses other URLs, shell paths and quotes that a file of the environment left, which would create a folder of that name. */
 function refuseOtherUrl(location: string): void {
   if (isPostgres(location)) return;
-  const scheme = OTHER_SCHEME.exec(location)?.[0];
-  if (scheme === undefined && !location.startsWith("~")) return;
-  const hint = scheme === undefined ? "~ is not expanded" : "of URLs only postgres:// is known";
+  const begin = OTHER_SCHEME.exec(location)?.[0] ?? /^[~"']/.exec(location)?.[0];
+  if (begin === undefined) return;
+  const hint = { "~": "~ is not expanded", '"': QUOTES, "'": QUOTES }[begin] ?? "of URLs only postgres:// is known";
   throw new QavrError(
     "INVALID_ARGUMENT",
-    `The store ${scheme ?? "~"}… is no path: ${hint}. Give the path of a file, a postgres:// URL or a Store.`,
-    { details: { received: scheme ?? "~" } },
+    `The store ${begin}… is no path: ${hint}. Give the path of a file, a postgres:// URL or a Store.`,
+    { details: { received: begin } },
   );
 }
 
