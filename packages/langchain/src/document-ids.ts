@@ -48,7 +48,8 @@ function asId(value: unknown): string | undefined {
   if (typeof value === "string") return value === "" ? undefined : value;
   if (typeof value === "number" || typeof value === "bigint") return String(value);
   // Drivers return ids as objects (MongoDB's ObjectId) whose text form is the id.
-  if (typeof value === "object" && value !== null && Object.getPrototypeOf(value) !== Object.prototype) {
+  const prototype: unknown = typeof value === "object" && value !== null ? Object.getPrototypeOf(value) : null;
+  if (prototype !== null && prototype !== Object.prototype) {
     const text = String(value);
     return text === "" || text.startsWith("[object ") ? undefined : text;
   }

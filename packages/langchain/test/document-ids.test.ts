@@ -33,6 +33,8 @@ describe("documentId", () => {
     expect(id({ metadata: { _id: 7 } })).toBe("7");
     expect(id({ metadata: { _id: new ObjectId() } })).toBe("65f0");
     expect(id({ metadata: { _id: { nested: 1 } } })).toMatch(/^text:/);
+    // As parsers make it: it has no text, and would fail the ranking of all documents.
+    expect(id({ metadata: { _id: Object.create(null) } })).toMatch(/^text:/);
     expect(id({ metadata: { _id: new (class Opaque {})() } })).toMatch(/^text:/);
     expect(id({ metadata: { _id: "" } })).toMatch(/^text:/);
   });
