@@ -237,6 +237,13 @@ describe("review()", () => {
     expect(await validate(join(root, "skills", folder))).toEqual([]);
   });
 
+  it("P26: leaves a procedure as it is whose name has no letter that the name of a skill may have", async () => {
+    const { root, procedures } = proceduresOf({ "procedures/🚀.md": "Launch.\n" });
+    await reports(procedures, "procedure:🚀", [true, true, true]);
+    expect(await procedures.review()).toEqual([]);
+    expect(existsSync(join(root, "skills"))).toBe(false);
+  });
+
   it("says when each job ran last", async () => {
     const { procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY });
     expect(await procedures.lastRuns()).toEqual({});

@@ -181,7 +181,7 @@ function verdictOn(trial: Trial): Pick<ReviewProposal, "action" | "reason"> | un
 
 async function stepFor(
   { collection, now }: LifecycleParts,
-  { id, kind, memory, successes, failures, used, lastShown, confidence }: Procedure,
+  { id, kind, name, memory, successes, failures, used, lastShown, confidence }: Procedure,
 ): Promise<Pick<ReviewProposal, "action" | "reason"> | undefined> {
   const all = successes + failures;
   const share = `${failures} of ${all} runs with its present text failed.`;
@@ -197,7 +197,8 @@ async function stepFor(
   if (!isProven && days >= RULES.unusedDays && used < RULES.unusedUses) {
     return { action: "retire", reason: `It was used ${used} times, and not shown for ${days} days.` };
   }
-  if (kind === "procedure" && !id.includes("/") && isProven && days < RULES.unusedDays) {
+  const mayBeSkill = kind === "procedure" && !id.includes("/") && skillName(name) !== "";
+  if (mayBeSkill && isProven && days < RULES.unusedDays) {
     return { action: "promote", reason: `${successes} of ${all} runs with its present text succeeded.` };
   }
   return undefined;
@@ -245,7 +246,7 @@ async function carryOut(
   return archive.take(path, bytes);
 }
 
-/** A name as skills have them. */
+/** A name as skills have them; empty for one without letters and digits. */
 function skillName(name: string): string {
   const plain = name
     .normalize("NFKC")
