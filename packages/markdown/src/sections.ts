@@ -19,6 +19,9 @@ export const LONGEST_LESSON = 900_000;
 const HEADING = /^\\?\[(\d{4}-\d{2}-\d{2})\\?\] (.+)$/;
 const CONFIDENCE = /^confidence: *(-?\d*\.?\d+)[^\S\n]*(?:\r?\n|\r|$)/i;
 
+/** Emphasis changes no place of a heading, and reading much of it takes the parser the square of its length. */
+const WITHOUT_EMPHASIS = { extensions: [{ disable: { null: ["attention"] } }] };
+
 /**
  * The lessons of a Markdown text, in order. Headings in code, quotes, lists and HTML are none, and neither are those without a date.
  * Duplicate headings are lessons of their own.
@@ -26,7 +29,7 @@ const CONFIDENCE = /^confidence: *(-?\d*\.?\d+)[^\S\n]*(?:\r?\n|\r|$)/i;
 export function sectionsOf(source: string): Section[] {
   // The parser leaves a byte order mark out of its positions.
   const text = source.replace(/^\uFEFF/, "");
-  const headings = fromMarkdown(text).children.flatMap((node) => {
+  const headings = fromMarkdown(text, WITHOUT_EMPHASIS).children.flatMap((node) => {
     if (node.type !== "heading" || node.depth > 3 || !node.position) return [];
     // Text above a line of dashes or equals signs is a heading as well: mostly a separator without an empty line, or a merge conflict.
     if (text[node.position.start.offset as number] !== "#") return [];

@@ -57,4 +57,11 @@ describe("lessons in Markdown", () => {
     expect(none?.confidence).toBeUndefined();
     expect(later).toMatchObject({ confidence: undefined, body: "body\nconfidence: 0.1" });
   });
+
+  it("are read in bounded time, also where a text is all emphasis", () => {
+    const start = performance.now();
+    const text = `### [2026-01-31] A **bold** *title*\n\n${"**a*".repeat(8_000)}\n`;
+    expect(sectionsOf(text).map(({ title }) => title)).toEqual(["A **bold** *title*"]);
+    expect(performance.now() - start).toBeLessThan(2_000);
+  });
 });
