@@ -1,4 +1,5 @@
 import { HumanMessage, SystemMessage } from "@langchain/core/messages";
+import { promptLine } from "@qavr/core/adapter";
 import type { RecalledMemory } from "../runs/verdict.js";
 import { REFLECTION_LIMITS } from "./parameters.js";
 import { errorText, runText } from "./run-text.js";
@@ -38,8 +39,8 @@ export function reflectionPrompt(
     run.error === undefined ? "" : fenced("error", errorText(run.error), error),
     fenced("verdict", verdictOf(run), output),
   ];
-  const shown = memories.map(
-    ({ handle, document }) => `[${handle}] ${data(document.pageContent, REFLECTION_LIMITS.memory)}`,
+  const shown = memories.map(({ handle, document }) =>
+    promptLine(handle, data(document.pageContent, REFLECTION_LIMITS.memory)),
   );
   const text = `<run>\n${parts.filter(Boolean).join("\n")}\n</run>\n<memories>\n${shown.join("\n") || "none were shown"}\n</memories>`;
   return [new SystemMessage(INSTRUCTIONS), new HumanMessage(text)];
