@@ -58,10 +58,8 @@ describe("lessons in Markdown", () => {
     expect(later).toMatchObject({ confidence: undefined, body: "body\nconfidence: 0.1" });
   });
 
-  it("are read in bounded time, also where a text is all emphasis", () => {
-    const start = performance.now();
-    const text = `### [2026-01-31] A **bold** *title*\n\n${"**a*".repeat(8_000)}\n`;
+  it("are read before the test's timeout, also where a text is all emphasis", () => {
+    const text = `### [2026-01-31] A **bold** *title*\n\n${"**a*".repeat(75_000)}\n`;
     expect(sectionsOf(text).map(({ title }) => title)).toEqual(["A **bold** *title*"]);
-    expect(performance.now() - start).toBeLessThan(2_000);
   });
 });

@@ -106,16 +106,14 @@ describe("the used memories of a run", () => {
   });
 
   it.each([
-    ["line ends", `---${"\n".repeat(40_000)}`, "", ""],
-    ["spaces behind a name", `---\nname:${" ".repeat(2_000)}""x`, "", ""],
-    ["signs of an address", RESTART, "", `a${"@".repeat(60_000)}a`],
-    ["repeated words", RESTART, "", "a ".repeat(100_000)],
-    ["letters of a path", RESTART, `${"a".repeat(60_000)}/`, ""],
-  ])("are looked for in bounded time, also among many %s", (_, text, path, answer) => {
+    ["line ends", `---${"\n".repeat(400_000)}`, "", ""],
+    ["spaces behind a name", `---\nname:${" ".repeat(12_000)}""x`, "", ""],
+    ["signs of an address", RESTART, "", `a${"@".repeat(600_000)}a`],
+    ["repeated words", RESTART, "", "a ".repeat(700_000)],
+    ["letters of a path", RESTART, `${"a".repeat(600_000)}/`, ""],
+  ])("are looked for in one pass, so that many %s end before the test's timeout", (_, text, path, answer) => {
     const read = [{ id: "d1", handle: "m1", text }];
-    const start = performance.now();
     expect(used({ memories: read, steps: [{ tool: "skill", input: { path: `${path}a` } }], answer })).toBeUndefined();
-    expect(performance.now() - start).toBeLessThan(1_000);
   });
 
   it("have their plainest finder, and none is found without any text", () => {
