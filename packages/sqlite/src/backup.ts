@@ -1,21 +1,11 @@
 import { randomUUID } from "node:crypto";
-import {
-  closeSync,
-  existsSync,
-  fsyncSync,
-  linkSync,
-  openSync,
-  readdirSync,
-  renameSync,
-  rmSync,
-  statSync,
-} from "node:fs";
+import { closeSync, existsSync, linkSync, openSync, readdirSync, renameSync, rmSync, statSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
 import type { DatabaseSync } from "node:sqlite";
 import { QavrError } from "@qavr/core";
 import type { LedgerCheck } from "@qavr/core/store";
 import { checkpointTables } from "./checkpoint-tables.js";
-import { COMPANIONS, createDurableFolder, leftBeside, MARK, syncFolder } from "./ledger-files.js";
+import { COMPANIONS, createDurableFolder, leftBeside, MARK, syncFolder, syncOpen } from "./ledger-files.js";
 import { ledgerTables } from "./ledger-tables.js";
 import { openDatabase } from "./open-database.js";
 import { toStoreError } from "./sqlite-errors.js";
@@ -190,7 +180,7 @@ function takePermissions(db: DatabaseSync, copy: string): void {
 export function syncFile(path: string): void {
   const descriptor = openSync(path, "r+");
   try {
-    fsyncSync(descriptor);
+    syncOpen(descriptor);
   } finally {
     closeSync(descriptor);
   }

@@ -1,8 +1,8 @@
-import { closeSync, constants, fsyncSync, openSync, readSync, rmSync, statSync, writeSync } from "node:fs";
+import { closeSync, constants, openSync, readSync, rmSync, statSync, writeSync } from "node:fs";
 import { dirname } from "node:path";
 import { QavrError } from "@qavr/core";
 import { crc32, sameBytes } from "@qavr/core/store";
-import { MARK, syncFolder } from "./ledger-files.js";
+import { MARK, syncFolder, syncOpen } from "./ledger-files.js";
 import type { LedgerTables, MarkedEnd } from "./ledger-tables.js";
 import { KEEP_OR_RESTORE } from "./log-check.js";
 import { isBusy } from "./sqlite-errors.js";
@@ -172,7 +172,7 @@ function writeState(file: number, { generation, unsynced }: State): void {
   slot.setUint32(12, unsynced ? UNSYNCED : 0);
   seal(slot);
   writeSync(file, bytes, 0, SLOT, 0);
-  fsyncSync(file);
+  syncOpen(file);
 }
 
 function readLast(file: number, generation: number): MarkedEnd | undefined {

@@ -104,6 +104,20 @@ export function createDurableFolder(folder: string): void {
   syncFolder(dirname(folder));
 }
 
+/**
+ * Makes the bytes of an open file survive power loss. Node's permission model has no fsync, whatever may be written: there the system
+ * writes them in its own time. SQLite's own syncs, and so those of commits, are not affected.
+ *
+ * @throws the file system's error
+ */
+export function syncOpen(descriptor: number): void {
+  try {
+    fsyncSync(descriptor);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ERR_ACCESS_DENIED") throw error;
+  }
+}
+
 /** Makes the names in a folder survive power loss. Best effort: Windows cannot open a folder, and keeps its entries safe by itself. */
 export function syncFolder(folder: string): void {
   try {

@@ -36,6 +36,13 @@ describe.runIf(SHARES_FILES)("several processes on one ledger", () => {
 });
 
 describe("a program that opens a store", () => {
+  it("keeps, copies and erases under Node's permission model, which has no fsync", async () => {
+    const [path, copy] = [tempLedger(), tempLedger()];
+    const flags = ["--permission", "--allow-fs-read=*", "--allow-fs-write=*", "--no-warnings"];
+    const done = { code: 0, stdout: "0 1\n", stderr: "" };
+    expect(await runChild("keep-copy-erase.mjs", [path, copy], flags)).toEqual(done);
+  });
+
   it("hears nothing from it on its standard error", async () => {
     expect(await runChild("count.mjs", [tempLedger(), "quiet", "1"])).toEqual({ code: 0, stdout: "1\n", stderr: "" });
   });

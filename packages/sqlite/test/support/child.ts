@@ -13,10 +13,10 @@ export function fixture(name: string): string {
   return fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
 }
 
-/** Runs a fixture in a process of its own to its end. */
-export function runChild(name: string, args: readonly string[]): Promise<ChildResult> {
+/** Runs a fixture in a process of its own to its end. @param flags of Node */
+export function runChild(name: string, args: readonly string[], flags: readonly string[] = []): Promise<ChildResult> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [fixture(name), ...args], { stdio: ["ignore", "pipe", "pipe"] });
+    const child = spawn(process.execPath, [...flags, fixture(name), ...args], { stdio: ["ignore", "pipe", "pipe"] });
     const [stdout, stderr] = [text(child.stdout), text(child.stderr)];
     child.on("error", reject);
     child.on("close", async (code) => resolve({ code, stdout: await stdout, stderr: await stderr }));
