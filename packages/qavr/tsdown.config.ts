@@ -17,6 +17,10 @@ export default defineConfig([
     minify: true,
     noExternal: [/./],
     outExtensions: () => ({ js: ".js" }),
-    copy: [`${page}/index.html`, `${page}/app.css`, `${page}/data.css`].map((from) => ({ from, to: "dist/page" })),
+    copy: [
+      ...[`${page}/index.html`, `${page}/app.css`, `${page}/data.css`].map((from) => ({ from, to: "dist/page" })),
+      // Its notice must be in every copy of it, and the page holds one.
+      { from: "node_modules/preact/LICENSE", to: "dist/page", rename: "app.js.LICENSE.txt" },
+    ],
   },
 ]);

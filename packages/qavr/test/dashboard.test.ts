@@ -19,10 +19,15 @@ afterAll(async () => {
 
 it("weighs at most 150 KB, compressed", () => {
   const bytes = readdirSync(ASSETS)
-    .filter((name) => !name.endsWith(".map"))
+    .filter((name) => !/\.(map|txt)$/.test(name))
     .map((name) => gzipSync(readFileSync(new URL(name, ASSETS))).length);
   expect(bytes.length).toBe(4);
   expect(bytes.reduce((sum, length) => sum + length, 0)).toBeLessThanOrEqual(150 * 1024);
+});
+
+it("comes with the license of the library inside it", () => {
+  const license = readFileSync(new URL("../node_modules/preact/LICENSE", import.meta.url), "utf8");
+  expect(readFileSync(new URL("app.js.LICENSE.txt", ASSETS), "utf8")).toBe(license);
 });
 
 // Without a Chromium no test is registered.
