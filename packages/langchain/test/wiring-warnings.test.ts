@@ -131,6 +131,22 @@ describe("a store that cannot be opened", () => {
     expect(emitWarning).toHaveBeenCalledTimes(1);
   });
 
+  it("leaves the order of the vector store where a process has functions that throw, as Next.js's edge runtime does", async () => {
+    const refuse = (): never => {
+      throw new Error("A Node.js API is used which is not supported in the Edge Runtime.");
+    };
+    const vectors = await memoryVectorStore();
+    vi.stubGlobal("process", { env: {}, version: undefined, getBuiltinModule: refuse, emitWarning: refuse });
+    try {
+      expect(await qavr().retriever(vectors, { k: 1 }).invoke("payment")).toHaveLength(1);
+      const lines: string[] = [];
+      qavr({ logger: { warn: (_, { code }) => lines.push(code) } });
+      expect(lines).toEqual(["STORE_UNUSABLE"]);
+    } finally {
+      vi.unstubAllGlobals();
+    }
+  });
+
   it("is none of a store that will be made, in memory or elsewhere", () => {
     const emitWarning = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
     const stores = [join(tmpdir(), "not/yet/there/ledger.db"), ":memory:", "postgres://localhost/qavr", memoryStore()];

@@ -98,12 +98,18 @@ function nameOf(error: unknown): { readonly error: string; readonly reason?: str
 }
 
 function processWarning(code: string, message: string): void {
-  processOf(globalThis)?.emitWarning?.(message, { type: "QavrWarning", code });
+  nodeProcess()?.emitWarning?.(message, { type: "QavrWarning", code });
 }
 
 /** Node's process, where there is one: this package depends on no platform. */
 export function processOf(scope: object): ProcessShape | undefined {
   return (scope as { readonly process?: ProcessShape }).process;
+}
+
+/** The process, where its functions can be called. That of Next.js's edge runtime has no version, and functions that throw. */
+export function nodeProcess(): ProcessShape | undefined {
+  const found = processOf(globalThis);
+  return found?.version === undefined ? undefined : found;
 }
 
 interface ProcessShape {

@@ -1,6 +1,6 @@
 import { QavrError } from "../errors/qavr-error.js";
 import type { Store } from "../store/store.js";
-import { processOf } from "./log-codes.js";
+import { nodeProcess } from "./log-codes.js";
 import { isPostgres, locationOf, missingPackage } from "./named-store.js";
 
 /** The parts of Node's modules that the checks use. */
@@ -33,13 +33,13 @@ export function storeProblem(store: string | Store | undefined, from: string): Q
 
 /** A module of Node; undefined on runtimes without it. */
 function builtin<Name extends keyof Builtins>(name: Name): Builtins[Name] | undefined {
-  return processOf(globalThis)?.getBuiltinModule?.(name) as Builtins[Name] | undefined;
+  return nodeProcess()?.getBuiltinModule?.(name) as Builtins[Name] | undefined;
 }
 
 function sqliteProblem(): QavrError | undefined {
   // Asked by name first: loading the module prints a warning on Node 22.
   if (builtin("node:module")?.isBuiltin("node:sqlite") || builtin("node:sqlite")) return undefined;
-  const version = processOf(globalThis)?.version;
+  const version = nodeProcess()?.version;
   const runtime = version === undefined ? "This runtime" : `Node ${version}`;
   return new QavrError(
     "STORE_UNAVAILABLE",
