@@ -174,8 +174,13 @@ it("a note that is too long is not repeated in the error", async () => {
   expect(String(error)).not.toContain("customer");
 });
 
-it("a text in the place of an object is repeated in quotes", async () => {
+it("a word in the place of an object is repeated in quotes, a longer text is not: it may be a request", async () => {
   await expect(tested.engine.status("tenant" as never)).rejects.toThrow('Received "tenant".');
+  for (const request of ["my card is blocked", "x".repeat(81)]) {
+    const error = await tested.engine.rank(request as never).catch((refusal: unknown) => refusal);
+    expect(error).toMatchObject({ code: "INVALID_ARGUMENT", details: { received: '"a text"' } });
+    expect(String(error)).not.toContain(request);
+  }
 });
 
 describe("other calls", () => {

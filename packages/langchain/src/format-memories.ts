@@ -14,25 +14,16 @@ import { ANNOTATION_KEY, type ShownDocuments } from "./ranking/shown-documents.j
  */
 export function formatMemories(memories: readonly (DocumentInterface | FoundItem)[], shown: ShownDocuments): string {
   if (!Array.isArray(memories))
-    throw illegalOption(
-      "memories",
-      "memories must be a list of documents or items, awaited before",
-      withoutText(memories),
-    );
+    throw illegalOption("memories", "memories must be a list of documents or items, awaited before", memories);
   return memories
     .map((memory) => {
       const isDocument = typeof memory === "object" && memory !== null && "pageContent" in memory;
       const text: unknown = isDocument ? (memory.pageContent ?? "") : memory?.text;
       if (typeof text !== "string")
-        throw illegalOption("memories", "memories must be documents, or items of memory.search()", withoutText(memory));
+        throw illegalOption("memories", "memories must be documents, or items of memory.search()", memory);
       return promptLine(isDocument ? handleOf(memory, shown) : memory.handle, text);
     })
     .join("\n");
-}
-
-/** A value for a message, in which no memory's text may stand. */
-function withoutText(value: unknown): unknown {
-  return typeof value === "string" ? "a text" : value;
 }
 
 /** The short handle of a returned document; undefined for one that no ranking returned. */

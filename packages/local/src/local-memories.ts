@@ -363,7 +363,7 @@ function checkedQuery(query: LocalQuery): {
   readonly filter?: MemoryFilter;
 } {
   if (typeof query !== "object" || query === null) {
-    throw illegalOption("query", "search() needs { text, limit }", typeof query === "string" ? "a text" : query);
+    throw illegalOption("query", "search() needs { text, limit }", query);
   }
   const { text, limit, filter } = query;
   return resolveOptions("search()", { text, limit, filter } as LocalQuery, { limit: 10 }, QUERY, [

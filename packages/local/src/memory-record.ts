@@ -99,8 +99,6 @@ const CHANGES: FieldRules<MemoryChange> = { text: TEXT, metadata: METADATA };
 
 /** @throws INVALID_ARGUMENT, LIMIT_EXCEEDED */
 export function checkedChange(given: MemoryChange): { readonly text?: string; readonly metadata?: string } {
-  // No memory's text may stand in a message.
-  if (typeof given === "string") throw illegalOption("change", "update() needs { text, metadata }", "a text");
   const { text, metadata } = resolveOptions("update()", given, {}, CHANGES);
   if (text !== undefined) assertTextLength(text);
   return {

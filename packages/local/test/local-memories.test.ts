@@ -167,7 +167,7 @@ describe("a collection", () => {
     ];
     expect(refusals).toEqual([
       'INVALID_ARGUMENT search() needs { text, limit }. Received "a text".',
-      'INVALID_ARGUMENT update() needs { text, metadata }. Received "a text".',
+      'INVALID_ARGUMENT update(): an object is needed. Received "a text".',
     ]);
   });
 

@@ -1,8 +1,5 @@
 import { QavrError } from "./qavr-error.js";
 
-/** Longest value that a message repeats, UTF-16 units. */
-const MAX_PRINTED = 80;
-
 /**
  * The refusal of an illegal option or argument.
  *
@@ -19,9 +16,12 @@ export function quoted(value: unknown): string {
   return typeof value === "string" ? JSON.stringify(printed(value)) : printed(value);
 }
 
-/** A value from outside as a message may repeat it, cut. Of an object or function only its type: it may be a client, or hold a key. */
+/**
+ * A value from outside as a message may repeat it. Of an object or function only its type: it may be a client, or hold a key. Of several
+ * words or more than 80 characters nothing: they may be a memory or a request.
+ */
 export function printed(value: unknown): string {
   if (Array.isArray(value)) return "an array";
   const text = (typeof value === "object" && value) || typeof value === "function" ? typeof value : String(value);
-  return text.length > MAX_PRINTED ? `${text.slice(0, MAX_PRINTED).toWellFormed()}…` : text;
+  return /\s|.{81}/.test(text) ? "a text" : text;
 }
