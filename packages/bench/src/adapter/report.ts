@@ -25,7 +25,7 @@ export function adapterPage(report: Report<AdapterResults>): string {
   return `# The LangChain adapter's overhead
 
 **${targets.filter(misses).length} of ${targets.length} aims are missed**; those of whole runs are below, in bold. A tracked run of a learned memory with the default store takes ${run(instant)} times as long as with the plain
-retriever, and ${run(delayed)} times with a model call of ${delayed.delay} ms.
+retriever, and ${run(delayed)} times with an embedding call of ${delayed.delay} ms.
 
 ## Beside the plain retriever
 

@@ -146,7 +146,7 @@ export function realPage(all: Report<RealResults>): string {
   const harmed = COLUMNS.filter(({ name }) => lead(all, name, BASELINE_ROW).mean < 0);
   return `# Real outcomes
 
-A model, a person or a checker has judged each request with each candidate. The engine ranks, and learns the outcome of what it showed. The default is \`${DEFAULT_ROW}\`.
+A model, a person or a checker has judged each request with each candidate. The engine ranks, and learns the outcome of what it showed. \`${DEFAULT_ROW}\` is the default, \`qavr\` the published formula.
 
 ## Where it loses
 
