@@ -28,7 +28,9 @@ const legalQValue = {
 describe("importState", () => {
   it.each([
     ["a NaN reputation", { ...legalOar, reputation: Number.NaN }],
+    ["a reputation that sums up to infinity", { ...legalOar, reputation: -1e178 }],
     ["negative evidence", { ...legalOar, evidence: -32 }],
+    ["evidence that sums up to infinity", { ...legalOar, evidence: 1e308 }],
     ["an infinite value in the vector", { ...legalOar, vector: Float32Array.of(Number.POSITIVE_INFINITY) }],
     ["a vector longer than any", { ...legalOar, vector: new Float32Array(1_025) }],
     ["a plain array for a vector", { ...legalOar, vector: [1, 0] }],
@@ -37,7 +39,7 @@ describe("importState", () => {
     await expectRefused(oar() as Learner, memory(state), "INVALID_STATE");
   });
 
-  it("refuses an oar collection whose mean and baseline differ in length, or hold a NaN", async () => {
+  it("refuses an oar collection whose mean and baseline differ in length, or whose bias is no number to rank with", async () => {
     const empty = oar().shared.empty();
     await expectRefused(
       oar() as Learner,
@@ -45,6 +47,7 @@ describe("importState", () => {
       "INVALID_STATE",
     );
     await expectRefused(oar() as Learner, { shared: { ...empty, bias: Number.NaN }, memories: [] }, "INVALID_STATE");
+    await expectRefused(oar() as Learner, { shared: { ...empty, bias: 1e178 }, memories: [] }, "INVALID_STATE");
   });
 
   it.each([

@@ -64,7 +64,7 @@ const MEMRL_RULES: Readonly<Record<keyof MemrlOptions, FieldRule>> = {
   failure: VALUE_RULE,
   valueWeight: UNIT,
   candidates: whole(1),
-  threshold: [(value) => value === ANY_SIMILARITY || FINITE[0](value), "a finite number"],
+  threshold: [(value) => value === ANY_SIMILARITY || FINITE[0](value), FINITE[1]],
 };
 
 /** One memory: its value Q in [−1, 1]. */

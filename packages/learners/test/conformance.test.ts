@@ -74,6 +74,7 @@ describe("a learner's settings", () => {
     ["rocchio: feedback", () => learners.rocchio({ feedback: "votes" as never })],
     ["kernelPrototypes: prototypes", () => learners.kernelPrototypes({ prototypes: 65 })],
     ["contexts: contexts", () => learners.contexts({ contexts: 0.5 })],
+    ["contexts: weight", () => learners.contexts({ weight: 1e308 })],
   ];
 
   it.each(refused)("refuses an illegal %s by its name", (option, create) => {

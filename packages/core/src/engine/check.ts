@@ -2,6 +2,7 @@ import { DEFAULT_CONTEXT } from "../embedding/context-direction.js";
 import {
   checkFields,
   checkObject,
+  FINITE,
   type FieldRule,
   type FieldRules,
   oneOf,
@@ -23,8 +24,6 @@ export const DEFAULT_NAME = "default";
 
 /** Longest request vector. */
 const MAX_VECTOR = 65_536;
-/** Largest magnitude of a similarity or vector value: sums, squares and learned shifts stay finite as float32. */
-const MAX_MAGNITUDE = 1e30;
 /** Longest label of a memory, UTF-16 units. */
 export const MAX_LABEL = 80;
 /** Longest note, UTF-16 units. */
@@ -33,6 +32,8 @@ export const MAX_NOTE = 2_000;
 const COMPLETED_WEIGHT = 0.3;
 
 const NO_NAMES: readonly string[] = [];
+/** The rule of a similarity and of a vector's value. */
+const [isMeasurable] = FINITE;
 
 /** A rule whose test throws its own error. */
 function checkedBy(check: (value: unknown, field: string) => void): FieldRule {
@@ -197,10 +198,6 @@ export function labelOf({ id, label = "" }: Candidate): string {
     `The label of candidate ${id} must be well-formed text of at most ${MAX_LABEL} characters`,
     label,
   );
-}
-
-function isMeasurable(value: number | undefined): boolean {
-  return typeof value === "number" && Math.abs(value) <= MAX_MAGNITUDE;
 }
 
 function checkVector(vector: unknown): void {

@@ -10,17 +10,17 @@ export type FieldRules<Fields> = { readonly [Name in keyof Required<Fields>]: Fi
 /** Options with every default filled in. */
 export type Defined<Fields> = { readonly [Key in keyof Fields]-?: Exclude<Fields[Key], undefined> };
 
-export const FINITE: FieldRule = [(value) => Number.isFinite(value), "a finite number"];
-export const NOT_NEGATIVE: FieldRule = [
-  (value) => Number.isFinite(value) && (value as number) >= 0,
-  "a finite number of at least 0",
-];
-
 /** A number in [low, high]. */
 export function between(low: number, high: number): FieldRule {
   const is = (value: unknown): boolean => typeof value === "number" && value >= low && value <= high;
   return [is, `in [${signed(low)}, ${signed(high)}]`];
 }
+
+/** Largest magnitude of a number from outside: sums, squares and learned shifts stay finite, those of vectors also as float32. */
+const MAX_MAGNITUDE = 1e30;
+
+export const FINITE: FieldRule = /* @__PURE__ */ between(-MAX_MAGNITUDE, MAX_MAGNITUDE);
+export const NOT_NEGATIVE: FieldRule = /* @__PURE__ */ between(0, MAX_MAGNITUDE);
 
 /** A whole number in [low, high]. */
 export function whole(low: number, high: number = Number.POSITIVE_INFINITY): FieldRule {
