@@ -1,5 +1,5 @@
 import type { Learner } from "@qavr/core";
-import { exportState, replay } from "@qavr/core/maintenance";
+import { exportState, importState, replay } from "@qavr/core/maintenance";
 import { describe, expect, it } from "vitest";
 import { testEngine } from "../../core/test/support/test-engine.js";
 import {
@@ -168,5 +168,16 @@ describe("grouped", () => {
         expect(Math.abs(value)).toBeLessThanOrEqual(5);
     }
     expect(Math.max(...memories.map(({ state }) => state.helps - state.misleads))).toBeGreaterThan(4);
+  });
+
+  it("refuses evidence whose odds are infinite", async () => {
+    const { engine } = await lived(undefined, 30);
+    const learned = await exportState(engine);
+    const certain = learned.memories.map(({ id, state }) => ({ id, state: { ...(state as object), helps: 1_000 } }));
+    const other = testEngine({ learner: grouped() as Learner });
+    await expect(importState(other.engine, { ...learned, memories: certain })).rejects.toMatchObject({
+      code: "INVALID_STATE",
+    });
+    await importState(other.engine, learned);
   });
 });

@@ -1,8 +1,8 @@
 import { type Learner, oar } from "@qavr/core";
 import {
+  between,
   type Contribution,
   clamp,
-  FINITE,
   groupShares,
   type Lesson,
   type MemoryTable,
@@ -55,7 +55,9 @@ const KEPT = 0.997;
 const base: Learner<OarShared, OarMemory> = oar();
 
 const EVIDENCE = ["helps", "misleads", "hard", "easy"] as const;
-const EVIDENCE_RULES = { helps: FINITE, misleads: FINITE, hard: FINITE, easy: FINITE };
+/** A correction may take evidence beyond the bound of a lesson; far beyond it, the odds of a group would be infinite. */
+const LOG_ODDS = between(-4 * GROUP.mostEvidence, 4 * GROUP.mostEvidence);
+const EVIDENCE_RULES = { helps: LOG_ODDS, misleads: LOG_ODDS, hard: LOG_ODDS, easy: LOG_ODDS };
 const EVIDENCE_BYTES = 8 * EVIDENCE.length;
 
 /** Four float64, then the state of `oar`; empty while nothing was learned. Little-endian. */
