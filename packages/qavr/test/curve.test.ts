@@ -30,6 +30,24 @@ it.each([
   expect(curve.points.reduce((sum, { runs }) => sum + runs, 0)).toBe(learnedOf(episodes));
 });
 
+it("the curve has no point of held-out runs alone, where most runs are held out", async () => {
+  const path = newPath();
+  const engine = appEngine(sqliteStore(path), { holdout: 0.9 });
+  const candidates = ["a", "b", "c"].map((id, i) => ({ id, similarity: 0.9 - i / 10 }));
+  for (let run = 0; run < 200; run++) {
+    const { episode, heldOut } = await engine.rank({ candidates, topK: 2 });
+    await engine.end(episode, { reward: heldOut !== true, tier: "verified" });
+  }
+  const { episodes } = (await engine.status()).lift as LiftReport;
+  await engine.close();
+  const { curve } = (await dataOf("status", "-s", path)) as StatusReport;
+  const sumOf = (runsOf: (point: (typeof curve.points)[number]) => number) =>
+    curve.points.reduce((sum, point) => sum + runsOf(point), 0);
+  expect(curve.points.map(({ success }) => success)).toEqual(curve.points.map(() => 1));
+  expect(sumOf(({ runs }) => runs)).toBe(episodes.learned);
+  expect(sumOf(({ heldOut }) => heldOut?.runs ?? 0)).toBe(episodes.holdout);
+});
+
 it("the share of runs with an outcome counts those that have votes and no reward, without revoked ones", async () => {
   const path = newPath();
   const engine = appEngine(sqliteStore(path));

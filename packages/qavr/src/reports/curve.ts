@@ -21,15 +21,19 @@ const LEAST_RUNS = 10;
 /** Fewer runs say too little for an interval to help. */
 const INTERVAL_RUNS = 30;
 
-/** The learning curve of the runs that were shown memories: at most 16 points of equally many runs, at least ten each where there are as many. */
+/**
+ * The learning curve of the runs that were shown memories: at most 16 points of equally many runs, at least ten each where there are as
+ * many. Held-out runs belong to the point of their time; they alone make a curve only where no run was served in the learned order.
+ */
 export function curveOf(all: readonly JudgedRun[]): readonly CurvePoint[] {
   const judged = all.filter(({ memoryOff }) => !memoryOff);
-  const points = Math.min(MOST_POINTS, Math.max(1, Math.floor(judged.length / LEAST_RUNS)));
-  return Array.from({ length: judged.length === 0 ? 0 : points }, (_, place) => {
-    const start = Math.floor((place * judged.length) / points);
-    const end = Math.floor(((place + 1) * judged.length) / points);
-    return pointOf(judged.slice(start, end));
-  });
+  const learned = judged.filter(({ heldOut }) => !heldOut);
+  const counted = learned.length > 0 ? learned : judged;
+  const points = Math.min(MOST_POINTS, Math.max(1, Math.floor(counted.length / LEAST_RUNS)));
+  const starts = Array.from({ length: counted.length === 0 ? 0 : points }, (_, place) =>
+    place === 0 ? 0 : judged.indexOf(counted[Math.floor((place * counted.length) / points)] as JudgedRun),
+  );
+  return starts.map((start, place) => pointOf(judged.slice(start, starts[place + 1])));
 }
 
 function pointOf(runs: readonly JudgedRun[]): CurvePoint {
