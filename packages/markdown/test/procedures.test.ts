@@ -251,6 +251,22 @@ describe("procedures", () => {
     expect(lists.slice(2).every((list) => list.includes("b") && list.includes("e"))).toBe(true);
   });
 
+  it("have the counts of the namespace that a run names, and take their turns in its listings", async () => {
+    const files = { "procedures/a.md": "Deploy A.\n", "procedures/b.md": "Deploy B.\n" };
+    const { procedures } = proceduresOf(files);
+    const run = { namespace: "tenant" };
+    const listed = async () => (await procedures.listing({ ...run, characters: 2 })).procedures[0]?.id;
+    expect([await listed(), await listed()]).toEqual(["procedure:a", "procedure:b"]);
+    await procedures.report("procedure:a", { ...run, success: true });
+    expect(await procedures.load("procedure:a", run)).toMatchObject({ shown: 3, used: 2, successes: 1 });
+    const { procedures: found } = await procedures.search({ ...run, text: "deploy" });
+    expect(found.map(({ id, shown, successes }) => [id, shown, successes]).sort()).toEqual([
+      ["procedure:a", 4, 1],
+      ["procedure:b", 2, 0],
+    ]);
+    expect(await procedures.get("procedure:a")).toMatchObject({ shown: 0, successes: 0 });
+  });
+
   it("are shown to the open run of an alias, in the version that it loads", async () => {
     const { engine, procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY });
     await procedures.revise("procedure:deploy", "# Deploy\n\nRun the migrations last.\n");

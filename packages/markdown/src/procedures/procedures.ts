@@ -72,9 +72,12 @@ export function openProcedures(root: string, options: ProceduresOptions = {}): P
       return otherwise;
     }
   };
-  const withCounts = async (versions: readonly Pick<Catalogued, "memory" | "facts">[]): Promise<Procedure[]> => {
+  const withCounts = async (
+    versions: readonly Pick<Catalogued, "memory" | "facts">[],
+    namespace: string = own,
+  ): Promise<Procedure[]> => {
     const counting = versions.flatMap(memoriesOf);
-    const place = { namespace: own, collection: collection.name };
+    const place = { namespace, collection: collection.name };
     const read = await counted(() => viewsOf(engine, place, counting), []);
     const views = new Map(read.map((view) => [view.id, view]));
     return versions.map((version) =>
@@ -196,7 +199,10 @@ export function openProcedures(root: string, options: ProceduresOptions = {}): P
         if (given === undefined) await engine.end(ranking.episode);
       }, undefined);
       const shown = fitted.map(({ index: place }) => ranked[place] as Match);
-      const counts = await withCounts(shown.map(({ memory, facts }) => ({ memory: memory.id, facts })));
+      const counts = await withCounts(
+        shown.map(({ memory, facts }) => ({ memory: memory.id, facts })),
+        namespace,
+      );
       const procedures = fitted.map(({ text: part, tokens, truncated }, i) => {
         const { similarity, matchedBy } = shown[i] as Match;
         return { ...(counts[i] as Procedure), similarity, matchedBy, text: part, tokens, truncated };
@@ -209,6 +215,7 @@ export function openProcedures(root: string, options: ProceduresOptions = {}): P
       await index.sync();
       const all = await withCounts(
         [...index.catalogue().values()].filter(({ facts }) => kind === undefined || facts.kind === kind),
+        namespace,
       );
       const byUse = all.map((procedure) => ({ procedure, use: expectedUse(procedure) })).sort((a, b) => b.use - a.use);
       const ordered = byUse.map(({ procedure }) => procedure);
@@ -243,7 +250,7 @@ export function openProcedures(root: string, options: ProceduresOptions = {}): P
         return { memory, episode };
       }, undefined);
       const memory = loaded?.memory ?? ((await collection.get(entry.memory)) as StoredMemory);
-      const [procedure] = await withCounts([{ memory: memory.id, facts: toProcedureRecord(memory).facts }]);
+      const [procedure] = await withCounts([{ memory: memory.id, facts: toProcedureRecord(memory).facts }], namespace);
       return { ...(procedure as Procedure), text: memory.text, episode: loaded?.episode ?? "" };
     },
 
