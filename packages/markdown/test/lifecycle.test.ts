@@ -182,6 +182,17 @@ describe("review()", () => {
     }
   });
 
+  it("P25: retires nothing as unused where all is shown in other namespaces", async () => {
+    vi.useFakeTimers({ toFake: ["Date"], now: Date.parse("2026-01-01T00:00:00Z") });
+    const { procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY });
+    await procedures.search({ text: "deploy", namespace: "tenant" });
+    vi.setSystemTime(Date.now() + 200 * DAY);
+    expect(await actions(procedures)).toEqual([]);
+    await procedures.search({ text: "deploy" });
+    vi.setSystemTime(Date.now() + 200 * DAY);
+    expect(await actions(procedures)).toEqual([`retire ${ID}`]);
+  });
+
   it.skipIf(process.platform === "win32")("P25: is archived and restored for those alone who may read it", async () => {
     const { root, procedures } = proceduresOf({ "procedures/bad.md": "Bad.\n" });
     const modeOf = (path: string) => statSync(join(root, path)).mode & 0o777;

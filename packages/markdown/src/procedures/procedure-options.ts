@@ -20,7 +20,12 @@ import { type CountTokens, estimateTokens } from "./text-budget.js";
 export interface ProceduresOptions {
   /** The engine whose ledger counts outcomes, such as `qavr().engine`. @default one on `.qavr/ledger.db` in the root */
   readonly engine?: Engine | undefined;
-  /** Scope of learning. @default "default" */
+  /**
+   * Scope of learning. `list()`, `get()`, `stamp()`, `review()` and `distil()` go by what happened in this one alone, whatever runs name,
+   * and only in this one an edited file keeps its evidence.
+   *
+   * @default "default"
+   */
   readonly namespace?: string | undefined;
   /** An embedding model, by which searches look for meaning beside words. @default none */
   readonly embed?: LocalMemoriesOptions["embed"];

@@ -142,11 +142,13 @@ export async function review(
   const entries = [...parts.index.catalogue().values()];
   const counts = await parts.withCounts(entries);
   const runs = await runsByMemory(parts.engine, parts.namespace, new Set(entries.flatMap(memoriesOf)));
+  // A namespace that nothing was shown in does not tell what is unused: runs may name others.
+  const isInUse = counts.some(({ lastShown }) => lastShown !== undefined);
   const proposals: ReviewProposal[] = [];
   for (const [i, entry] of entries.entries()) {
     const procedure = counts[i] as Procedure;
     const trial = await trialOf(parts, entry);
-    const step = trial ? verdictOn(trial) : await stepFor(parts, procedure);
+    const step = trial ? verdictOn(trial) : await stepFor(parts, procedure, isInUse);
     if (!step) continue;
     const { successes, failures, shown, used, lastShown } = procedure;
     const known = memoriesOf(entry)
@@ -182,6 +184,7 @@ function verdictOn(trial: Trial): Pick<ReviewProposal, "action" | "reason"> | un
 async function stepFor(
   { collection, now }: LifecycleParts,
   { id, kind, name, memory, successes, failures, used, lastShown, confidence }: Procedure,
+  isInUse: boolean,
 ): Promise<Pick<ReviewProposal, "action" | "reason"> | undefined> {
   const all = successes + failures;
   const share = `${failures} of ${all} runs with its present text failed.`;
@@ -194,7 +197,7 @@ async function stepFor(
   const since = lastShown ?? (await collection.get(memory))?.createdAt ?? now();
   const days = Math.floor((now() - since) / DAY);
   // Only evidence at the present text protects.
-  if (!isProven && days >= RULES.unusedDays && used < RULES.unusedUses) {
+  if (isInUse && !isProven && days >= RULES.unusedDays && used < RULES.unusedUses) {
     return { action: "retire", reason: `It was used ${used} times, and not shown for ${days} days.` };
   }
   const mayBeSkill = kind === "procedure" && !id.includes("/") && skillName(name) !== "";
