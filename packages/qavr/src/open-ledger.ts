@@ -5,12 +5,13 @@ import { isPostgres, locationOf } from "@qavr/core/adapter";
 import { governance, type SourceCap } from "@qavr/core/governance";
 import { CommandError } from "./exit-codes.js";
 import { learnerWithId } from "./learner-table.js";
+import { count } from "./terminal/text.js";
 
 /** Options that every command has. */
 export interface LedgerOptions {
   /** Path of a SQLite ledger or a postgres:// URL. @default QAVR_STORE, else .qavr/ledger.db */
   readonly store?: string | undefined;
-  /** @default `default` where that has entries, else the namespace with the most entries */
+  /** @default `default` where that has entries, else the one of the first {@link LISTED_NAMESPACES} with the most entries */
   readonly namespace?: string | undefined;
 }
 
@@ -180,6 +181,18 @@ async function chosen(store: Store, namespaces: readonly string[], named: string
   // A full list may end before it.
   if (namespaces.length === LISTED_NAMESPACES && (await store.head("default")) > 0) return "default";
   return (await largestOf(store, namespaces)) ?? "default";
+}
+
+/**
+ * Call it before a command changes its namespace: of more namespaces than are listed, the one with the most entries is not known.
+ *
+ * @param named what the command line names
+ * @throws CommandError USAGE for a namespace that was chosen among some of them
+ */
+export function assertChosen({ namespace, namespaces }: Ledger, named: unknown): void {
+  if (named !== undefined || namespace === "default" || namespaces.length < LISTED_NAMESPACES) return;
+  const many = count(LISTED_NAMESPACES);
+  throw new CommandError("USAGE", `The ledger has ${many} namespaces or more. Name one by --namespace.`);
 }
 
 /** The namespace with the most entries; undefined for none. */

@@ -5,6 +5,17 @@ import { ledgerIn } from "../src/open-ledger.js";
 import { appEngine, newPath, runApp } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
 
+/** A ledger of 1,010 tenants, whose last one has the most runs. */
+async function crowdedLedger(): Promise<string> {
+  const path = newPath();
+  const engine = appEngine(sqliteStore({ path, synchronous: "normal" }));
+  const tenants = Array.from({ length: 1_010 }, (_, tenant) => `tenant-${tenant + 1_000}`);
+  await Promise.all(tenants.map((namespace) => runApp(engine, { runs: 1, namespace })));
+  await runApp(engine, { runs: 2, namespace: "tenant-2009" });
+  await engine.close();
+  return path;
+}
+
 describe("a ledger with several collections", () => {
   it("has their names beside its memories", async () => {
     const path = newPath();
@@ -49,4 +60,18 @@ it("of many namespaces opens the one with the most entries", async () => {
     await runApp(engine, { runs: tenant === 240 ? 2 : 1, namespace: `tenant-${tenant}` });
   }
   expect((await ledgerIn(store, "memory", undefined, { partial: true })).namespace).toBe("tenant-240");
+});
+
+it("of more namespaces than are listed changes none that was not named, since the one with the most entries is not known", async () => {
+  const path = await crowdedLedger();
+  for (const command of [
+    ["revoke", "--source", "checker", "--dry-run"],
+    ["revoke", "--source", "checker", "--yes"],
+    ["ledger", "compact", "--older-than", "0", "--yes"],
+  ]) {
+    const { exitCode, stderr } = await qavr(...command, "-s", path);
+    expect(stderr).toContain("1,000 namespaces or more. Name one by --namespace");
+    expect(exitCode).toBe(2);
+    expect(await dataOf(...command, "-s", path, "-n", "tenant-2009")).toMatchObject({ namespace: "tenant-2009" });
+  }
 });

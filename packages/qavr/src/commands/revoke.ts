@@ -1,5 +1,6 @@
 import { type RevokeOptions, revoke } from "@qavr/core/maintenance";
 import { CommandError } from "../exit-codes.js";
+import { assertChosen } from "../open-ledger.js";
 import { readRuns } from "../reports/judged-runs.js";
 import { plural, shown } from "../terminal/text.js";
 import { assertSameOptions } from "../untold-options.js";
@@ -14,6 +15,7 @@ export async function run({ open, options, progress }: Input): Promise<Output> {
     );
   }
   const ledger = await open(yes ? "write" : "read");
+  assertChosen(ledger, options.namespace);
   const { engine, namespace } = ledger;
   await assertSameOptions(engine, { namespace });
   const conditions = Object.entries({ source, from, to, fromSeq, toSeq }).filter(([, value]) => value !== undefined);

@@ -1,5 +1,6 @@
 import { compact } from "@qavr/core/maintenance";
 import { CommandError } from "../../exit-codes.js";
+import { assertChosen } from "../../open-ledger.js";
 import { count } from "../../terminal/text.js";
 import { assertSameOptions } from "../../untold-options.js";
 import type { Input, Output } from "../command.js";
@@ -12,7 +13,9 @@ export async function run({ open, options, progress }: Input): Promise<Output> {
     const message = `Entries older than ${olderThan} days go for good, and can be neither revoked nor compared then. Make a backup, and give --yes.`;
     throw new CommandError("USAGE", message);
   }
-  const { engine, namespace } = await open("write");
+  const ledger = await open("write");
+  assertChosen(ledger, options.namespace);
+  const { engine, namespace } = ledger;
   await assertSameOptions(engine, { namespace });
   const report = await compact(engine, {
     namespace,

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { CommandError } from "../../exit-codes.js";
 import { assertImportable, importLearnedFile, readLearnedFile } from "../../learned-file.js";
+import { assertChosen } from "../../open-ledger.js";
 import { plural, shown } from "../../terminal/text.js";
 import type { Input, Output } from "../command.js";
 
@@ -17,6 +18,7 @@ export async function run({ open, args, options }: Input): Promise<Output> {
   const file = readLearnedFile(new TextDecoder(encoding).decode(bytes));
   await assertImportable(file, options.namespace as string | undefined);
   const ledger = await open("create");
+  assertChosen(ledger, options.namespace);
   await importLearnedFile(ledger, file);
   const { collection, memories, learner } = file;
   return {

@@ -1,6 +1,7 @@
 import { prune } from "@qavr/core/maintenance";
 import type { LocalMemories } from "@qavr/local";
 import { CommandError } from "../../exit-codes.js";
+import { assertChosen } from "../../open-ledger.js";
 import { plural, shown } from "../../terminal/text.js";
 import type { Input, Output } from "../command.js";
 import { withNotes } from "./with-notes.js";
@@ -10,7 +11,9 @@ export async function run({ open, options }: Input): Promise<Output> {
   if (dryRun === yes) {
     throw new CommandError("USAGE", "Give --dry-run to see what would be archived, or --yes to archive it.");
   }
-  const { engine, namespace } = await open(yes ? "write" : "read");
+  const ledger = await open(yes ? "write" : "read");
+  assertChosen(ledger, options.namespace);
+  const { engine, namespace } = ledger;
   const report = await withNotes(options, "existing", async (notes) =>
     prune(engine, await partOf(notes, namespace), { namespace, dryRun: dryRun === true }),
   );
