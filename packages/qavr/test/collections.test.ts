@@ -75,3 +75,15 @@ it("of more namespaces than are listed changes none that was not named, since th
     expect(await dataOf(...command, "-s", path, "-n", "tenant-2009")).toMatchObject({ namespace: "tenant-2009" });
   }
 });
+
+it("of several namespaces says which one a command changed that named none", async () => {
+  const path = newPath();
+  const engine = appEngine(sqliteStore(path));
+  for (const [namespace, runs] of Object.entries({ acme: 2, globex: 1 })) await runApp(engine, { runs, namespace });
+  await engine.close();
+  const printed = async (...command: string[]) => (await qavr(...command, "-s", path)).stdout;
+  expect(await printed("revoke", "--source", "checker", "--dry-run")).toMatch(
+    /^2 outcomes of 2 runs in namespace acme /,
+  );
+  expect(await printed("ledger", "compact", "--older-than", "0", "--yes")).toMatch(/^4 entries of namespace acme /);
+});

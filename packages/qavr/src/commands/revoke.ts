@@ -38,6 +38,6 @@ export async function run({ open, options, progress }: Input): Promise<Output> {
   return {
     data: report,
     text: () =>
-      `${plural(outcomes, "outcome")} of ${plural(episodes, "run")} ${verb}; ${plural(memories, "memory state")} ${report.dryRun ? "would change" : "changed"}.`,
+      `${plural(outcomes, "outcome")} of ${plural(episodes, "run")} in namespace ${shown(namespace)} ${verb}; ${plural(memories, "memory state")} ${report.dryRun ? "would change" : "changed"}.`,
   };
 }

@@ -1,7 +1,7 @@
 import { compact } from "@qavr/core/maintenance";
 import { CommandError } from "../../exit-codes.js";
 import { assertChosen } from "../../open-ledger.js";
-import { count } from "../../terminal/text.js";
+import { count, shown } from "../../terminal/text.js";
 import { assertSameOptions } from "../../untold-options.js";
 import type { Input, Output } from "../command.js";
 
@@ -25,6 +25,6 @@ export async function run({ open, options, progress }: Input): Promise<Output> {
   return {
     data: report,
     text: () =>
-      `${count(report.dropped)} entries dropped, ${count(report.entries)} left. What was learned is unchanged.`,
+      `${count(report.dropped)} entries of namespace ${shown(namespace)} dropped, ${count(report.entries)} left. What was learned is unchanged.`,
   };
 }
