@@ -157,6 +157,14 @@ describe("qavr dashboard", () => {
     other.close();
   });
 
+  it("prints the address of the namespace that is named", async () => {
+    const child = await start("--namespace", "default");
+    const [printed] = await once(child.stdout, "data");
+    child.kill("SIGINT");
+    expect(JSON.parse(String(printed)).data.url).toMatch(/\/\?namespace=default#t=[\w-]{32}$/);
+    await once(child, "exit");
+  });
+
   it("refuses a port that is named and taken", async () => {
     const child = await start("--port", String(dashboard.port));
     const [[message], [exitCode]] = await Promise.all([once(child.stderr, "data"), once(child, "exit")]);

@@ -12,6 +12,8 @@ export interface DashboardOptions {
   readonly place: string;
   /** 0 takes a free one. */
   readonly port: number;
+  /** The one that its address opens. @default the ledger's `default`, else its largest */
+  readonly namespace?: string | undefined;
   /** Names under which it may be opened, besides those of this machine. */
   readonly allowedHosts: readonly string[];
   /** Folder of the page's files. @default beside this program */
@@ -54,6 +56,7 @@ export async function startDashboard({
   store,
   place,
   port,
+  namespace,
   allowedHosts,
   assets = new URL("./page/", import.meta.url),
 }: DashboardOptions): Promise<Dashboard> {
@@ -92,7 +95,7 @@ export async function startDashboard({
   });
   const taken = (server.address() as AddressInfo).port;
   return {
-    url: `http://127.0.0.1:${taken}/#t=${token}`,
+    url: `http://127.0.0.1:${taken}/${namespace === undefined ? "" : `?${new URLSearchParams({ namespace })}`}#t=${token}`,
     port: taken,
     close: () =>
       new Promise((resolve) => {
