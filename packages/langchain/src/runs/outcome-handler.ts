@@ -120,8 +120,7 @@ export class OutcomeHandler extends BaseCallbackHandler {
     _tags?: string[],
     late?: LateInputs,
   ): Promise<void> {
-    this.#addInput(runId, late);
-    await this.#end(runId, { output: unwrapped(output, "output") });
+    await this.#end(runId, { output: unwrapped(output, "output") }, late);
   }
 
   override async handleChainError(
@@ -131,8 +130,7 @@ export class OutcomeHandler extends BaseCallbackHandler {
     _tags?: string[],
     late?: LateInputs,
   ): Promise<void> {
-    this.#addInput(runId, late);
-    await this.#end(runId, { error });
+    await this.#end(runId, { error }, late);
   }
 
   override async handleToolEnd(output: unknown, runId: string): Promise<void> {
@@ -192,12 +190,6 @@ export class OutcomeHandler extends BaseCallbackHandler {
     if (checkpoint === event.checkpointId) run.root.resumes = true;
   }
 
-  #addInput(runId: string, late: LateInputs | undefined): void {
-    const run = this.#parts.runs.find(runId);
-    if (late?.inputs !== undefined && run && !run.parent && run.root.input === "")
-      run.root.input = unwrapped(late.inputs, "input");
-  }
-
   #isRunId(id: string): boolean {
     return UUID.test(id) || this.#parts.runs.knows(id);
   }
@@ -220,9 +212,11 @@ export class OutcomeHandler extends BaseCallbackHandler {
     else for (const call of calls) run.root.doneCalls.add(call);
   }
 
-  async #end(runId: string, end: RunEnd): Promise<void> {
+  async #end(runId: string, end: RunEnd, late?: LateInputs): Promise<void> {
     const run = this.#parts.runs.find(runId);
     if (!run || run.end) return;
+    if (late?.inputs !== undefined && !run.parent && run.root.input === "")
+      run.root.input = unwrapped(late.inputs, "input");
     if (run.namesakes > 0) {
       run.namesakes -= 1;
       return;
