@@ -19,6 +19,20 @@ beforeAll(async () => {
   ledger = await ledgerFile({ runs: 20 });
 });
 
+/** Moves the ledger to a file, with a clock on which each progress line is due. Returns the exit code. */
+function moved(to: string, onProgress: () => void): Promise<number> {
+  const stderr = new Writable({
+    write(_, __, done) {
+      onProgress();
+      done();
+    },
+  });
+  let now = 0;
+  vi.spyOn(performance, "now").mockImplementation(() => (now += 1_000));
+  onTestFinished(() => void vi.restoreAllMocks());
+  return runProgram(["ledger", "move", "-s", ledger, "--to", to], { stdout: new PassThrough(), stderr });
+}
+
 describe("qavr ledger", () => {
   it("verifies ledgers that were recorded under rules of trust", async () => {
     const path = await ledgerFile({ runs: 10 }, { governance: governance({ trust: "audited" }) });
@@ -254,17 +268,7 @@ describe("qavr ledger", () => {
   it("names a file last that it moves to, so that an interrupted move leaves none", async () => {
     const to = newPath();
     const seen: boolean[] = [];
-    const stderr = new Writable({
-      write(_, __, done) {
-        seen.push(existsSync(to));
-        done();
-      },
-    });
-    let now = 0;
-    vi.spyOn(performance, "now").mockImplementation(() => (now += 1_000));
-    onTestFinished(() => void vi.restoreAllMocks());
-    const args = ["ledger", "move", "-s", ledger, "--to", to];
-    expect(await runProgram(args, { stdout: new PassThrough(), stderr })).toBe(0);
+    expect(await moved(to, () => seen.push(existsSync(to)))).toBe(0);
     expect(seen).toEqual(expect.arrayContaining([false]));
     expect(seen).not.toContain(true);
     expect(readdirSync(dirname(to))).toEqual([basename(to)]);
@@ -286,22 +290,14 @@ describe("qavr ledger", () => {
   it("leaves no log of the copy where SQLite cannot end it, as on a disk that is full", async () => {
     const to = newPath();
     let reader: DatabaseSync | undefined;
-    const stderr = new Writable({
-      write(_, __, done) {
-        const copy = readdirSync(dirname(to)).find((name) => name.endsWith(".unfinished"));
-        if (copy && !reader) {
-          // Its snapshot keeps the log in use.
-          reader = new DatabaseSync(join(dirname(to), copy), { readOnly: true });
-          reader.exec("BEGIN; SELECT count(*) FROM entry");
-        }
-        done();
-      },
+    const code = await moved(to, () => {
+      const copy = readdirSync(dirname(to)).find((name) => name.endsWith(".unfinished"));
+      if (!copy || reader) return;
+      // Its snapshot keeps the log in use.
+      reader = new DatabaseSync(join(dirname(to), copy), { readOnly: true });
+      reader.exec("BEGIN; SELECT count(*) FROM entry");
     });
-    let now = 0;
-    vi.spyOn(performance, "now").mockImplementation(() => (now += 1_000));
-    onTestFinished(() => void vi.restoreAllMocks());
-    const args = ["ledger", "move", "-s", ledger, "--to", to];
-    expect(await runProgram(args, { stdout: new PassThrough(), stderr })).toBe(0);
+    expect(code).toBe(0);
     expect(reader).toBeDefined();
     reader?.close();
     expect(readdirSync(dirname(to))).toEqual([basename(to)]);
