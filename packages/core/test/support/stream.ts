@@ -69,7 +69,7 @@ export async function play(
   return tested;
 }
 
-/** What a fixed stream leaves behind: the two best scores of every twentieth run, and the state with the best known memory. */
+/** Results of a fixed stream: the two best scores of every twentieth run, and the state with the best known memory. */
 export async function frozen<Shared, Memory extends { readonly evidence: number }>(
   learner: Learner,
 ): Promise<{
