@@ -14,7 +14,7 @@ type Tools = Pick<RootRun, "toolErrors" | "lastToolFailed" | "doneCalls" | "ownC
 
 /** LangChain's own notes in place of an agent's answer: at a limit of model calls, tool calls, steps or time, and where the model failed. */
 const NO_ANSWER =
-  /^(Model call limits exceeded: |(Tool|'.*' tool) call limit reached: |Sorry, need more steps to process this request\.$|Agent stopped due to (max iterations|iteration limit or time limit)\.$|Model call failed after \d+ attempts? with )/;
+  /^(Model call limits exceeded: |(Tool|'.*' tool) call limit reached: |Tool call limit exceeded\. Do not |Sorry, need more steps to process this request\.$|Agent stopped due to (max iterations|iteration limit or time limit)\.$|Model call failed after \d+ attempts? with )/;
 
 /**
  * The outcome of a run that ended and was not judged: success of tier `completed`, unless it was an agent without an answer, or one that
@@ -22,8 +22,9 @@ const NO_ANSWER =
  * tier. The result is unknown if only some failed, or if a call was rejected by a person.
  */
 export function outcomeOfEnd(root: Tools, output: unknown): OutcomeInput | undefined {
-  if (NO_ANSWER.test(answerIn(output))) return { reward: 0, tier: "completed" };
   const turn = lastTurn(output);
+  // The note may be the result of a tool's call, where LangChain ends the agent at it.
+  if (NO_ANSWER.test(answerIn(output) || String(turn.at(-1)?.content))) return { reward: 0, tier: "completed" };
   const results = lastResults(turn, output, root.ownCalls);
   // LangChain marks the results of failed tools since 1.5.14. Without marks, a result of a call that is not in doneCalls counts as failed,
   // unless no tool failed: calls of an earlier process, before an interrupt, are not in doneCalls either.

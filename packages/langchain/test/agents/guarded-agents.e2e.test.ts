@@ -92,6 +92,9 @@ describe("an agent with the middleware and a limit", () => {
     ["model calls", modelCalls({ runLimit: 2 })],
     ["tool calls", toolCalls({ runLimit: 1, exitBehavior: "end" })],
     ["calls of one tool", toolCalls({ toolName: "act", runLimit: 1, exitBehavior: "end" })],
+    // An agent all of whose calls are refused ends there (langchain 1.5.14).
+    ["tool calls, in the default behaviour,", toolCalls({ runLimit: 1 })],
+    ["calls of one tool, in the default behaviour,", toolCalls({ toolName: "act", runLimit: 1 })],
   ])("has failed where the limit of its %s cuts it off with a note for an answer", async (_what, limit) => {
     const setup = await bench();
     const middleware = [showing(setup), limit];
