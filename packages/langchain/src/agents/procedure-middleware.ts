@@ -1,5 +1,4 @@
 import type { DocumentInterface } from "@langchain/core/documents";
-import { SystemMessage } from "@langchain/core/messages";
 import { type DynamicStructuredTool, type ToolRunnableConfig, tool } from "@langchain/core/tools";
 import type { JsonSchema7Type } from "@langchain/core/utils/json_schema";
 import {
@@ -29,6 +28,7 @@ import {
   type MiddlewareOptions,
 } from "./middleware-options.js";
 import { passedOn } from "./model-errors.js";
+import { withBlock } from "./system-prompt.js";
 
 /** Fields of {@link procedureMiddleware}. */
 export interface ProcedureMiddlewareFields
@@ -115,8 +115,7 @@ export function procedureMiddleware(fields: ProcedureMiddlewareFields): AgentMid
       let { systemMessage } = call;
       if (listing && listing.lines.length > 0) {
         noteRead(parts, listing.retrieval);
-        const block = procedureListing(listing.lines);
-        systemMessage = systemMessage.text === "" ? new SystemMessage(block) : systemMessage.concat(`\n\n${block}`);
+        systemMessage = withBlock(systemMessage, procedureListing(listing.lines));
       }
       try {
         return await handler({ ...call, systemMessage });

@@ -1,4 +1,3 @@
-import { SystemMessage } from "@langchain/core/messages";
 import { definedOnly } from "@qavr/core/adapter";
 import { type AgentMiddleware, createMiddleware } from "langchain";
 import { z } from "zod";
@@ -14,6 +13,7 @@ import {
 } from "./middleware-options.js";
 import { passedOn } from "./model-errors.js";
 import { assertRoom, renderMemories, selectMemories } from "./prompt-memories.js";
+import { withBlock } from "./system-prompt.js";
 import { estimateTokens } from "./token-budget.js";
 
 /** A memory as it stands in an agent's state: plain data that any checkpointer keeps. */
@@ -80,9 +80,7 @@ export function qavrMiddleware(fields: QavrMiddlewareFields): AgentMiddleware {
       let { systemMessage } = request;
       if (memories && memories.length > 0) {
         for (const retrieval of new Set(memories.map((shown) => shown.retrieval))) noteRead(parts, retrieval);
-        const block = renderMemories(memories, options);
-        // Behind the agent's own prompt, so that a provider's prompt cache still knows it.
-        systemMessage = systemMessage.text === "" ? new SystemMessage(block) : systemMessage.concat(`\n\n${block}`);
+        systemMessage = withBlock(systemMessage, renderMemories(memories, options));
       }
       try {
         return await handler({ ...request, systemMessage });

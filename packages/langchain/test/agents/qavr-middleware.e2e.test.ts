@@ -1,4 +1,4 @@
-import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
+import { AIMessage, HumanMessage, SystemMessage, ToolMessage } from "@langchain/core/messages";
 import { Command, MemorySaver } from "@langchain/langgraph";
 import { type AgentMiddleware, createAgent, createMiddleware, tool } from "langchain";
 import { describe, expect, it, vi } from "vitest";
@@ -54,6 +54,18 @@ describe("an agent with the middleware", () => {
     const model = recording();
     await createAgent({ model, middleware: [showing(setup)] }).invoke(QUESTION);
     expect(systemPrompts(model)[0]).toMatch(/^<memories>\n/);
+  });
+
+  it("keeps a system prompt that has no text, such as an image", async () => {
+    const setup = await bench();
+    const model = recording();
+    const image = { type: "image_url" as const, image_url: "data:image/png;base64,AAAA" };
+    const systemPrompt = new SystemMessage({ content: [image], additional_kwargs: { kept: true } });
+    await createAgent({ model, middleware: [showing(setup)], systemPrompt }).invoke(QUESTION);
+    expect(model.calls[0]?.messages[0]).toMatchObject({
+      content: [image, { type: "text", text: expect.stringContaining("<memories>\n") }],
+      additional_kwargs: { kept: true },
+    });
   });
 
   it("keeps its own prompt untouched when there is nothing to show", async () => {
