@@ -55,6 +55,12 @@ interface StreamOptions {
   readonly signal?: AbortSignal;
 }
 
+/** What is streamed. */
+interface Streamed {
+  stream?: Stream;
+  config?: StreamOptions;
+}
+
 /** Methods whose result is tracked as well. That of a pipe is not: what comes after the tracked runnable is no part of it. */
 const DERIVATIONS = ["withConfig", "withRetry", "withListeners", "withFallbacks"] as const;
 type Derivation = (typeof DERIVATIONS)[number];
@@ -66,11 +72,10 @@ const AROUND: readonly Derivation[] = ["withRetry", "withFallbacks"];
  * A graph announces how it stopped, and is asked first.
  */
 function endingLeftStreams<Runnable>(tracked: Runnable, handler: OutcomeHandler, runs: RunTree): Runnable {
-  const target = tracked as { stream?: Stream; config?: StreamOptions } & Record<
-    Derivation,
-    (given: unknown) => unknown
-  >;
-  const { stream } = target;
+  const target = tracked as Streamed & { graph?: Streamed } & Record<Derivation, (given: unknown) => unknown>;
+  // An agent of LangChain has a graph of its own, which all of its ways to stream ask.
+  const streamed = typeof target.graph?.stream === "function" ? target.graph : target;
+  const { stream } = streamed;
   if (typeof stream !== "function") return tracked;
   for (const derivation of DERIVATIONS) {
     const derive = target[derivation];
@@ -84,11 +89,11 @@ function endingLeftStreams<Runnable>(tracked: Runnable, handler: OutcomeHandler,
       return endingLeftStreams(derived, handler, runs);
     };
   }
-  target.stream = async (input, options) => {
-    const runId = options?.runId ?? configuredRunId(target) ?? crypto.randomUUID();
+  streamed.stream = async (input, options) => {
+    const runId = options?.runId ?? configuredRunId(streamed) ?? crypto.randomUUID();
     runs.starting.set(runId, input);
     // It has started when the stream is there.
-    const chunks = await stream.call(tracked, input, { ...options, runId }).finally(() => runs.starting.delete(runId));
+    const chunks = await stream.call(streamed, input, { ...options, runId }).finally(() => runs.starting.delete(runId));
     if (typeof chunks?.next !== "function") return chunks;
     const end = async (error: unknown): Promise<void> => {
       const run = runs.find(runId);

@@ -16,9 +16,10 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { qavrMiddleware, withAgents } from "../../src/agents/index.js";
 import { QavrStore } from "../../src/langgraph/index.js";
+import { abortedWith } from "../support/aborted-with.js";
 import { approval, type Call, recording, systemPrompts } from "../support/agent.js";
 import { type Bench, bench, credit, nothingOpen } from "../support/bench.js";
-import { itWithAbortedStreams, itWithJoiningAgents } from "../support/framework-features.js";
+import { itWithAbortedStreams, itWithEventsOfVersion3, itWithJoiningAgents } from "../support/framework-features.js";
 import { failing } from "../support/graph.js";
 import { itemId, itemStore, PREFIX } from "../support/item-store.js";
 
@@ -112,6 +113,22 @@ describe("how the run of an agent with memories may end", () => {
     const { episodes, outcomes } = await setup.memory.status();
     expect(episodes).toMatchObject({ open: 0, recorded: 1, abandoned: 0 });
     expect(outcomes).toMatchObject({ completed: 0, observed: 0 });
+  });
+
+  itWithEventsOfVersion3("aborted in a tool while its events are read: nothing is learned or stays open", async () => {
+    const setup = await bench();
+    const agent = agentOf(setup, [calls("act")], [act(() => sleep(200))]);
+    const signal = abortedWith(new RangeError("gone"), 60);
+    const stream = await agent.streamEvents(QUESTION, { version: "v3", runId: RUN_ID, signal });
+    // LangChain rejects a call's output as well.
+    const called = (async () => {
+      for await (const { output } of stream.toolCalls) await output;
+    })();
+    await expect(called).rejects.toThrow("gone");
+    await expect(stream.output).rejects.toThrow("gone");
+    await expect.poll(() => setup.memory.handler.openRuns).toBe(0);
+    expect(await setup.memory.explain(RUN_ID)).toMatchObject({ state: "ended" });
+    expect(await credit(setup.memory)).toEqual({});
   });
 
   const broken = tool(failing, { name: "broken", description: "fails", schema: NOTHING }) as unknown as ReturnType<

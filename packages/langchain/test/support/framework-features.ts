@@ -19,3 +19,5 @@ export const itWithAbortedStreams: TestAPI = since(langgraph, "1.4.18");
 export const itWithJoiningAgents: TestAPI = since(langchain, "1.5.12");
 /** A model call may be tried again although a middleware has changed its system prompt (langchainjs #10114). */
 export const itWithRetriedPrompts: TestAPI = since(langchain, "1.2.26");
+/** Agents stream events of version 3. */
+export const itWithEventsOfVersion3: TestAPI = since(langchain, "1.5.0");
