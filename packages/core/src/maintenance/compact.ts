@@ -58,13 +58,21 @@ export async function compact(engine: Engine, options: CompactOptions): Promise<
       details: { store: store.name },
     });
   }
-  return parts.tasks.track(compactNow({ ...parts, progress }, namespace, parts.now() - olderThan));
+  const now = parts.now();
+  return parts.tasks.track(compactNow({ ...parts, progress }, namespace, { cutoff: now - olderThan, now }));
 }
 
-/** @param cutoff Unix ms: older entries go */
-async function compactNow(parts: CompactionParts, namespace: string, cutoff: number): Promise<CompactionReport> {
+/** Unix ms. */
+interface Times {
+  /** Older entries go. */
+  readonly cutoff: number;
+  readonly now: number;
+}
+
+async function compactNow(parts: CompactionParts, namespace: string, times: Times): Promise<CompactionReport> {
   const { store, states, outcomeWindow, log } = parts;
-  const place = await lastBefore(store, namespace, cutoff);
+  const { cutoff } = times;
+  const place = await lastBefore(store, namespace, times);
   if (place) await states.ownStats(namespace);
   for (let attempt = 0; place && attempt < ATTEMPTS; attempt++) {
     const report =
@@ -167,21 +175,26 @@ async function writeAtHead(
   }
 }
 
-/** Returns the places of the first entry and of the last one older than `cutoff`; undefined when there is none to drop. */
+/**
+ * Returns the places of the first entry and of the last one that goes; undefined when there is none to drop. Entries from the future
+ * are of a clock that ran ahead for a while: they are as old as those after them, and keep none of them.
+ */
 async function lastBefore(
   store: Store,
   namespace: string,
-  cutoff: number,
+  { cutoff, now }: Times,
 ): Promise<{ readonly first: number; readonly last: number } | undefined> {
   let first: number | undefined;
-  let last = 0;
-  for (;;) {
-    const page = await store.readEntries(namespace, { after: last, limit: PAGE });
-    const young = page.findIndex(({ at }) => at >= cutoff);
+  let last: number | undefined;
+  for (let after = 0; ; ) {
+    const page = await store.readEntries(namespace, { after, limit: PAGE });
+    const young = page.findIndex(({ at }) => at >= cutoff && at <= now);
     const old = young === -1 ? page : page.slice(0, young);
     first ??= old[0]?.seq;
-    last = old.at(-1)?.seq ?? last;
-    if (old.length < page.length || page.length < PAGE) return first === undefined ? undefined : { first, last };
+    last = old.findLast(({ at }) => at < cutoff)?.seq ?? last;
+    after = old.at(-1)?.seq ?? after;
+    if (old.length === page.length && page.length === PAGE) continue;
+    return first === undefined || last === undefined ? undefined : { first, last };
   }
 }
 
