@@ -68,6 +68,23 @@ export function frozenFile(path: string): () => void {
   };
 }
 
+/**
+ * Notes which file a connection reads.
+ *
+ * @returns a check that throws STORE_UNAVAILABLE once the ledger was deleted, moved or replaced: the connection goes on reading the old one
+ */
+export function readFile(path: string): () => void {
+  const noted = identityOf(look(path));
+  return () => {
+    if (noted === undefined || identityOf(look(path)) === noted) return;
+    throw new QavrError(
+      "STORE_UNAVAILABLE",
+      `The file ${path} was deleted or replaced while it was open for reading. Open it again.`,
+      { details: { path, file: path } },
+    );
+  };
+}
+
 function look(file: string): BigIntStats | undefined {
   return statSync(file, { bigint: true, throwIfNoEntry: false });
 }

@@ -4,7 +4,15 @@ import type { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { QavrError } from "@qavr/core";
 import { commitsLost, type Marked } from "./high-water-mark.js";
-import { createDurableFolder, frozenFile, logLeftBeside, type OpenFiles, openFiles, RESTORE } from "./ledger-files.js";
+import {
+  createDurableFolder,
+  frozenFile,
+  logLeftBeside,
+  type OpenFiles,
+  openFiles,
+  RESTORE,
+  readFile,
+} from "./ledger-files.js";
 import type { MarkedEnd } from "./ledger-tables.js";
 import { assertWholeLog } from "./log-check.js";
 import { type FileFormat, type FileKind, inspect, LEDGER, migrate } from "./schema.js";
@@ -32,8 +40,8 @@ export interface OpenedDatabase {
   readonly files: OpenFiles | undefined;
   /** True for a file that was missing or empty before. */
   readonly isNew: boolean;
-  /** For a file read without locks: checks that it is unchanged. @throws STORE_UNAVAILABLE */
-  assertFrozen?(): void;
+  /** For reading only: checks that the file is the one that was opened and, without locks, unchanged. @throws STORE_UNAVAILABLE */
+  assertSame?(): void;
 }
 
 /** Size to which a checkpoint truncates the log, in bytes. A long read can make the log grow past it. */
@@ -73,7 +81,8 @@ export function openDatabase(
       // A file that was removed on purpose may begin anew; one that holds nothing any more has lost its log.
       isNew = prepare(connection, shared, options, format, isMissing ? undefined : marked?.last);
     });
-    return { db, shared, isNew, files: options.inMemory || options.readOnly ? undefined : openFiles(options.path) };
+    if (options.readOnly) return { db, shared, isNew, files: undefined, assertSame: readFile(options.path) };
+    return { db, shared, isNew, files: options.inMemory ? undefined : openFiles(options.path) };
   } catch (error) {
     db?.close();
     const frozen = openFrozen(sqlite, options, format, error);
@@ -93,9 +102,9 @@ function openFrozen(
   { path, readOnly }: ResolvedOptions,
   format: FileFormat,
   failure: unknown,
-): Required<Pick<OpenedDatabase, "db" | "assertFrozen">> | undefined {
+): Required<Pick<OpenedDatabase, "db" | "assertSame">> | undefined {
   if (!readOnly || !isUnwritable(failure)) return undefined;
-  const assertFrozen = frozenFile(path);
+  const assertSame = frozenFile(path);
   let db: DatabaseSync | undefined;
   try {
     // Node before 22.15 does not understand a URI; then this fails as well.
@@ -103,8 +112,8 @@ function openFrozen(
     const connection = db;
     if (inSnapshot(connection, () => inspect(connection, path, format)) !== "current") throw failure;
     // Refuses a log, whose commits would be missing.
-    assertFrozen();
-    return { db, assertFrozen };
+    assertSame();
+    return { db, assertSame };
   } catch {
     db?.close();
     return undefined;

@@ -57,7 +57,7 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
   const marked = inMemory ? undefined : readMark(path);
   const logIsEmpty = logLeftBeside(path) === undefined;
   const opened = openDatabase(resolved, marked && { marked });
-  const { db, shared, assertFrozen } = opened;
+  const { db, shared, assertSame } = opened;
   const tables = prepareTables(db, path, () => ledgerTables(db, path));
   const checkpoints = prepareTables(db, path, () => checkpointTables(db, tables));
   const mark = openLedgerMark();
@@ -133,7 +133,7 @@ export function sqliteStore(options: string | SqliteStoreOptions): SqliteStore {
   const enter = (...named: readonly unknown[]): void => {
     if (closing) throw new QavrError("STORE_CLOSED", `The ledger ${path} was closed before this call. Open it again.`);
     for (const namespace of named) assertName(namespace, "namespace");
-    assertFrozen?.();
+    assertSame?.();
   };
   const enterForWriting = (...named: readonly unknown[]): void => {
     enter(...named);

@@ -49,6 +49,25 @@ describe.skipIf(process.platform === "win32")("a ledger whose files change hands
     }
   });
 
+  it("is not read on by one that only reads: it would show the old ledger for ever", async () => {
+    const [path, backup] = [tempLedger(), join(tempFolder(), "backup.db")];
+    const store = sqliteStore(path);
+    await store.commit("n", [tally("a")], counting);
+    await store.backup(backup);
+    const reader = sqliteStore({ path, readOnly: true });
+    await store.commit("n", [tally("b")], counting);
+    expect(await countIn(reader)).toBe(2);
+    await store.close();
+    remove(path);
+    await expect(countIn(reader)).rejects.toMatchObject({ ...gone, details: { path } });
+    await restoreBackup(backup, path);
+    await expect(countIn(reader)).rejects.toMatchObject(gone);
+    await reader.close();
+    const again = sqliteStore({ path, readOnly: true });
+    expect(await countIn(again)).toBe(1);
+    await again.close();
+  });
+
   it("lets its engine keep outcomes in the outbox, until the ledger is opened again", async () => {
     const [path, outbox] = [tempLedger(), tempLedger()];
     const request = { candidates: [{ id: "a", similarity: 1 }], topK: 1 };
