@@ -11,7 +11,8 @@ const PAGE = 100;
 
 /**
  * A store whose outcomes wait in an outbox while it is out of reach. The engine sends them with the next write after it is back.
- * Use it when the store is another machine's. Closing the store closes the outbox.
+ * Use it when the store is another machine's. Closing the store closes the outbox. A report on a run that has ended is refused while its
+ * episode cannot be read from the store.
  *
  *     createEngine({ store: withOutbox(postgresStore(url), sqliteOutbox("outbox.db")) })
  *
