@@ -41,6 +41,16 @@ describe("a source's flags", () => {
     expect(await flagsOf(world)).toEqual({});
   });
 
+  it("say that it is at its cap also after the clock was set back: the window that was reached goes on", async () => {
+    const world = testEngine({ governance: governance({ sourceCaps: { weight: 1, window: DAY } }) });
+    world.clock.now += 365 * DAY;
+    await runs(world, 1, { reward: true, source: "ann" });
+    world.clock.now -= 365 * DAY;
+    await runs(world, 1, { reward: true, source: "ann" });
+    expect((await world.engine.status()).cappedCredits).toBe(1);
+    expect(await flagsOf(world)).toEqual({ ann: ["capped"] });
+  });
+
   it("say nothing of a lone source's part", async () => {
     const world = testEngine({ governance: governance({ sourceCaps: { weight: 30, window: DAY } }) });
     await runs(world, 20, { reward: true, source: "only" });

@@ -24,7 +24,9 @@ export function describeSources(
   const window = cap && Math.floor(now / cap.window);
   const credits = new Map<string, readonly number[]>();
   for (const [source, { spending }] of records) {
-    credits.set(source, spending.window === window ? [...spending.weights.values()] : []);
+    // A clock that was set back stays in the window that was reached, as in charge().
+    const isPresent = window !== undefined && spending.window >= window;
+    credits.set(source, isPresent ? [...spending.weights.values()] : []);
   }
   const sums = new Map([...credits].map(([source, weights]) => [source, weights.reduce((sum, one) => sum + one, 0)]));
   const total = [...sums.values()].reduce((sum, one) => sum + one, 0);
