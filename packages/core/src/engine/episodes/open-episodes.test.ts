@@ -22,4 +22,12 @@ describe("the open episodes", () => {
     const left = open.create("left", "default", 0);
     expect(open.overdue(100)).toEqual([left]);
   });
+
+  it("hand back what is overdue also behind an episode from before the clock was set back", () => {
+    const open = new OpenEpisodes({ limit: 10, ttl: 10 });
+    const ahead = open.create("ahead", "default", 1_000);
+    const left = open.create("left", "default", 0);
+    expect(open.overdue(5)).toEqual([]);
+    expect(open.overdue(16)).toEqual([ahead, left]);
+  });
 });

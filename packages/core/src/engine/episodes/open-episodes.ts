@@ -180,6 +180,8 @@ export class OpenEpisodes {
     const overdue: OpenEpisode[] = [];
     let excess = this.#byId.size - this.#limit;
     for (const episode of this.#byId.values()) {
+      // Its clock was set back: from then on its time begins.
+      episode.touchedAt = Math.min(episode.touchedAt, now);
       if (excess <= 0 && now - episode.touchedAt <= this.#ttl) break;
       excess -= 1;
       if (!episode.closing) overdue.push(episode);
