@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { QavrError } from "../src/index.js";
+import { forget } from "../src/maintenance/index.js";
 import { withOutbox } from "../src/store-kit.js";
 import { queueing, runs } from "./support/queueing.js";
 import { request, testEngine } from "./support/test-engine.js";
@@ -48,5 +49,20 @@ describe("an outcome in the outbox", () => {
       return states;
     };
     expect(await engine.report(episode, { reward: false })).toMatchObject({ status: "committed" });
+  });
+
+  it("that another process put into the same outbox meanwhile is passed on by a report on its run, flush() and forget()", async () => {
+    for (const pass of ["report", "flush", "forget"]) {
+      const world = queueing();
+      const other = testEngine({ store: withOutbox(world.inner, world.outbox), prefix: "other" });
+      await runs(other, 1);
+      world.faults.commit = "before";
+      const { episode } = await world.engine.rank(request());
+      await world.engine.end(episode, { reward: true });
+      if (pass === "report") expect((await other.engine.report(episode, { reward: false })).status).toBe("committed");
+      else if (pass === "flush") await other.engine.flush();
+      else await forget(other.engine, { namespace: "default" });
+      expect(world.outbox.waiting).toEqual([]);
+    }
   });
 });

@@ -130,6 +130,8 @@ function createQueue(given: Outbox, host: OutboxHost): OutboxQueue {
   const drain = async (): Promise<void> => {
     // A run that began while the store was away says nothing about now.
     await draining?.catch(() => undefined);
+    // Another process may have put something into the same outbox.
+    waiting = undefined;
     await tryStore(sendWaiting).catch(() => undefined);
   };
 
@@ -179,7 +181,7 @@ function createQueue(given: Outbox, host: OutboxHost): OutboxQueue {
     },
 
     async settle(namespace) {
-      if (waiting !== 0) await drain();
+      await drain();
       // A damaged commit never reaches the store, and brings nothing back.
       const left = waiting === 0 ? 0 : (await waitingFor(namespace)).filter(isWhole).length;
       if (left === 0) return;
