@@ -11,6 +11,9 @@ import { bench, credit, nothingOpen } from "./support/bench.js";
 
 const runId = (run: number): string => `88888888-8888-4888-8888-${String(run).padStart(12, "0")}`;
 
+const HOUR = 3_600_000;
+const YEAR = 365 * 24 * HOUR;
+
 describe("100 concurrent agent runs on one handler", () => {
   it("are kept apart, each with its own memories, report and end, and leave nothing behind", async () => {
     const { memory, vectors } = await bench();
@@ -82,5 +85,18 @@ describe("100,000 roots that nobody ends", () => {
 
     await memory.handler.handleChainEnd({}, "root-99800");
     expect(await credit(memory)).toEqual({ restart: 1, scale: 1 });
+  });
+
+  it("are let go after their time also when the clock was set back", async () => {
+    let now = 1_800_000_000_000;
+    const { memory } = await bench({ engine: { clock: () => now } });
+    const start = (run: string): void => memory.handler.handleChainStart({}, {}, run);
+    now += YEAR;
+    start("ahead");
+    now -= YEAR;
+    start("after");
+    now += 2 * HOUR;
+    start("last");
+    expect(memory.handler.openRuns).toBe(1);
   });
 });

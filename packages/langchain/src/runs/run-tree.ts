@@ -154,9 +154,13 @@ export function createRunTree({ ttl, maxRoots, clock, sessionOf }: RunTreeOption
       if (roots.size <= maxRoots) break;
       close(root);
     }
-    if (now - swept < ttl / SWEEPS_PER_TTL) return;
+    // Also when the clock was set back: from then on the time of earlier roots begins.
+    if (Math.abs(now - swept) < ttl / SWEEPS_PER_TTL) return;
     swept = now;
-    for (const root of roots.values()) if (now - root.touched > ttl) close(root);
+    for (const root of roots.values()) {
+      root.touched = Math.min(root.touched, now);
+      if (now - root.touched > ttl) close(root);
+    }
   };
 
   return {
