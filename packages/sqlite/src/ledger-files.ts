@@ -73,7 +73,7 @@ export function frozenFile(path: string): () => void {
  *
  * @returns a check that throws STORE_UNAVAILABLE once the ledger was deleted, moved or replaced: the connection goes on reading the old one
  */
-export function readFile(path: string): () => void {
+export function sameFile(path: string): () => void {
   const noted = identityOf(look(path));
   return () => {
     if (noted === undefined || identityOf(look(path)) === noted) return;

@@ -11,7 +11,7 @@ import {
   type OpenFiles,
   openFiles,
   RESTORE,
-  readFile,
+  sameFile,
 } from "./ledger-files.js";
 import type { MarkedEnd } from "./ledger-tables.js";
 import { assertWholeLog } from "./log-check.js";
@@ -81,7 +81,7 @@ export function openDatabase(
       // A file that was removed on purpose may begin anew; one that holds nothing any more has lost its log.
       isNew = prepare(connection, shared, options, format, isMissing ? undefined : marked?.last);
     });
-    if (options.readOnly) return { db, shared, isNew, files: undefined, assertSame: readFile(options.path) };
+    if (options.readOnly) return { db, shared, isNew, files: undefined, assertSame: sameFile(options.path) };
     return { db, shared, isNew, files: options.inMemory ? undefined : openFiles(options.path) };
   } catch (error) {
     db?.close();
