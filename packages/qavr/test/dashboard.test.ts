@@ -204,7 +204,6 @@ if (browser) {
       const { page } = await watchedPage(browser);
       await page.goto(url.split("#")[0] as string);
       await page.getByText("Open the address that npx qavr dashboard printed").waitFor();
-      await page.goto("about:blank");
       await page.goto(url);
       await page.getByText(CONTENT.overview).waitFor();
       expect(page.url()).not.toContain("#t=");

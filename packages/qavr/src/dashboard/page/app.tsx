@@ -21,7 +21,11 @@ const PARENTS: Readonly<Record<string, string>> = { memory: "memories", run: "ru
 function App(): JSX.Element {
   const [place, setPlace] = useState(readPlace);
   useEffect(() => {
-    const back = (): void => setPlace(readPlace());
+    const back = (): void => {
+      // An address that differs in its token alone loads no page.
+      takeToken();
+      setPlace(readPlace());
+    };
     addEventListener("popstate", back);
     return () => removeEventListener("popstate", back);
   }, []);
