@@ -104,21 +104,27 @@ export interface Live {
 export function useLive(place: Place): Live {
   const [live, setLive] = useState<Live>({ version: "", at: Date.now() });
   useEffect(() => {
+    const aborting = new AbortController();
     const look = async (): Promise<void> => {
       if (document.hidden) return;
       try {
-        const { version } = await ask<{ version: string }>("version", searchOf(place, ["namespace"]));
+        const { version } = await ask<{ version: string }>("version", searchOf(place, ["namespace"]), aborting.signal);
         setLive({ version, at: Date.now() });
       } catch (problem) {
+        if (aborting.signal.aborted) return;
         setLive(({ at }) => ({ version: "", at, problem: problem as Problem }));
       }
     };
     let timer: ReturnType<typeof setTimeout>;
     const next = (): void => {
+      if (aborting.signal.aborted) return;
       timer = setTimeout(() => void look().then(next), Math.max(LOOK_EVERY, REST * took));
     };
     next();
-    return () => clearTimeout(timer);
+    return () => {
+      clearTimeout(timer);
+      aborting.abort();
+    };
   }, [place.namespace]);
   return live;
 }

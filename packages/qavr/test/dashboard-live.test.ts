@@ -1,0 +1,39 @@
+import { sqliteStore } from "@qavr/sqlite";
+import { afterAll, describe, expect, it } from "vitest";
+import { startBrowser, watchedPage } from "./support/browser.js";
+import { servers } from "./support/dashboards.js";
+import { appEngine, newPath, runApp } from "./support/ledgers.js";
+
+const browser = await startBrowser();
+const { serve, close } = servers();
+
+afterAll(async () => {
+  await close();
+  await browser?.close();
+});
+
+// Without a Chromium no test is registered.
+if (browser) {
+  describe("an open page of the dashboard", () => {
+    it("asks for one namespace alone, after another one was chosen during a slow answer", async () => {
+      const path = newPath();
+      const engine = appEngine(sqliteStore(path));
+      for (const namespace of ["a", "b"]) await runApp(engine, { runs: 1, namespace });
+      await engine.close();
+      const { page } = await watchedPage(browser);
+      let answer = (): void => {};
+      const held = new Promise<void>((resolve) => (answer = resolve));
+      await page.route("**/api/version?namespace=a", (route) => held.then(() => route.continue()));
+      const asked = page.waitForRequest(/version\?namespace=a/);
+      await page.goto(`${(await serve(path)).url.replace("#", "?namespace=a#")}`);
+      await asked;
+      await page.getByLabel("namespace").selectOption("b");
+      answer();
+      const later: string[] = [];
+      page.on("request", (request) => later.push(new URL(request.url()).search));
+      for (let i = 0; i < 2; i++) await page.waitForResponse(/version\?namespace=b/);
+      expect(new Set(later)).toEqual(new Set(["?namespace=b"]));
+      await page.close();
+    });
+  });
+}
