@@ -24,6 +24,24 @@ describe("qavr why", () => {
     expect(report?.history.at(-1)).toMatchObject({ runs: successes + failures });
   });
 
+  it("takes a name for an id before it takes it for a label of another memory", async () => {
+    const store = memoryStore();
+    const engine = appEngine(store);
+    const candidates = [
+      { id: "x9", label: "deploy", similarity: 0.9 },
+      { id: "deploy", label: "How to roll out", similarity: 0.7 },
+    ];
+    for (const topK of [2, 1]) {
+      const { episode } = await engine.rank({ candidates: candidates.slice(0, topK), topK });
+      await engine.end(episode, { reward: true, tier: "verified" });
+    }
+    const ledger = await ledgerIn(store, "", undefined, { partial: false });
+    expect(await memoryReport(ledger, "deploy")).toMatchObject({
+      memory: { id: "deploy" },
+      appearances: [{ places: 2 }],
+    });
+  });
+
   it("says of a run that was shown no memory so, and not that the host's order was shown", async () => {
     const path = await ledgerFile({ runs: 1 }, { memoryOff: 1 });
     const { stdout } = await qavr("why", "run-1", "-s", path);

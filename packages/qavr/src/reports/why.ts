@@ -82,20 +82,17 @@ export async function memoryReport(
   const all = await collectionsOf(ledger);
   const collections = (only === undefined ? all : [collectionNamed(only, all)]).map(({ collection }) => collection);
   let end = await store.head(namespace);
+  let isId = false;
   for (const collection of collections) {
     const [known] = (await engine.memories({ namespace, collection, ids: [reference] })).memories;
+    isId ||= known !== undefined && isKnown(known);
     if (known?.lastShown !== undefined) end = Math.min(end, LATER + (await placeAt(ledger, known.lastShown)));
   }
   const after = Math.max(0, end - LOOKED_AT);
   const { events } = await engine.history({ namespace, after, limit: LOOKED_AT });
-  const found: (Appearance & { readonly id: string; readonly collection: string })[] = [];
-  for (const event of events.toReversed()) {
-    if (event.type !== "exposure") continue;
-    for (const exposure of event.exposures) {
-      const place = collections.includes(exposure.collection) ? placeOf(exposure, reference) : undefined;
-      if (place) found.push({ ...place, episode: event.episode, collection: exposure.collection });
-    }
-  }
+  let found = foundIn(events, collections, ({ id }) => id === reference);
+  // The label of one memory may be the id of another.
+  if (found.length === 0 && !isId) found = foundIn(events, collections, ({ label }) => label === reference);
   const id = found[0]?.id ?? reference;
   for (const collection of found[0] ? [found[0].collection] : collections) {
     const [memory] = (await engine.memories({ namespace, collection, ids: [id] })).memories;
@@ -176,12 +173,24 @@ function historyOf(memory: MemoryView, collection: string, all: readonly History
   });
 }
 
+type Named = (memory: { readonly id: string; readonly label?: string }) => boolean;
+type Found = Appearance & { readonly id: string; readonly collection: string };
+
+/** The retrievals that found a memory, latest first. */
+function foundIn(events: readonly HistoryEvent[], collections: readonly string[], named: Named): readonly Found[] {
+  return events.toReversed().flatMap((event) => {
+    if (event.type !== "exposure") return [];
+    return event.exposures.flatMap((exposure) => {
+      const place = collections.includes(exposure.collection) ? placeOf(exposure, named) : undefined;
+      return place ? [{ ...place, episode: event.episode, collection: exposure.collection }] : [];
+    });
+  });
+}
+
 function placeOf(
   exposure: ExposureView,
-  reference: string,
+  named: Named,
 ): (Omit<Appearance, "episode"> & { readonly id: string }) | undefined {
-  const named = ({ id, label }: { readonly id: string; readonly label?: string }): boolean =>
-    id === reference || label === reference;
   const shown = exposure.items.find(named);
   const notShown = shown ? undefined : exposure.notShown.find(named);
   const known = shown ?? notShown;
