@@ -35,5 +35,25 @@ if (browser) {
       expect(new Set(later)).toEqual(new Set(["?namespace=b"]));
       await page.close();
     });
+
+    it("keeps the keyboard's focus on the run where it was, while new runs come in", async () => {
+      const path = newPath();
+      const engine = appEngine(sqliteStore(path));
+      await runApp(engine, { runs: 10 });
+      const { page } = await watchedPage(browser);
+      await page.goto((await serve(path)).url);
+      await page.getByRole("link", { name: "Runs" }).click();
+      const runs = page.locator("td:nth-child(2) a");
+      const known = await runs.nth(3).textContent();
+      await runs.nth(3).focus();
+      await runApp(engine, { runs: 1 });
+      await runs
+        .nth(4)
+        .getByText(known as string)
+        .waitFor();
+      expect(await page.evaluate(() => document.activeElement?.textContent)).toBe(known);
+      await engine.close();
+      await page.close();
+    });
   });
 }

@@ -113,7 +113,13 @@ function Screen({ report, words }: { readonly report: MemoriesReport; readonly w
             {part ? <code>npx qavr why</code> : null}
           </p>
         ) : (
-          <DataTable name="memories" columns={columns} rows={first} saved={listed} />
+          <DataTable
+            name="memories"
+            columns={columns}
+            rows={first}
+            saved={listed}
+            keyOf={({ collection, id }) => `${collection} ${id}`}
+          />
         )}
         {first.length < listed.length ? (
           <p>

@@ -142,10 +142,13 @@ export function DataTable<Row>({
   columns,
   rows,
   saved = rows,
+  keyOf,
 }: {
   readonly name: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
+  /** Tells rows apart whose places change while they are read. @default their place */
+  readonly keyOf?: (row: Row) => string;
   /** Rows of the CSV file. */
   readonly saved?: readonly Row[];
 }): JSX.Element {
@@ -177,7 +180,7 @@ export function DataTable<Row>({
           </thead>
           <tbody>
             {rows.map((row, i) => (
-              <tr key={i}>
+              <tr key={keyOf?.(row) ?? i}>
                 {columns.map(({ head, cell, number, wide }) => (
                   <td key={head} class={number ? "number" : wide ? "wide" : ""}>
                     {cell(row)}

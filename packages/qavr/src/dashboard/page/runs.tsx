@@ -22,6 +22,7 @@ export function Runs({ loaded }: { readonly loaded: Loaded<RunsReport> }): JSX.E
             <DataTable
               name="runs"
               rows={runs}
+              keyOf={({ episode }) => episode}
               columns={[
                 ...RUN_COLUMNS,
                 {
