@@ -1,8 +1,8 @@
 import { sqliteStore } from "@qavr/sqlite";
 import { afterAll, describe, expect, it } from "vitest";
 import { startBrowser, watchedPage } from "./support/browser.js";
-import { servers } from "./support/dashboards.js";
-import { appEngine, newPath, runApp } from "./support/ledgers.js";
+import { CONTENT, servers } from "./support/dashboards.js";
+import { appEngine, ledgerFile, newPath, runApp } from "./support/ledgers.js";
 
 const browser = await startBrowser();
 const { serve, close } = servers();
@@ -53,6 +53,18 @@ if (browser) {
         .waitFor();
       expect(await page.evaluate(() => document.activeElement?.textContent)).toBe(known);
       await engine.close();
+      await page.close();
+    });
+
+    it("shows the rows again from which the reader went, after a step back", async () => {
+      const { page } = await watchedPage(browser, { viewport: { width: 1000, height: 600 } });
+      await page.goto((await serve(await ledgerFile({ runs: 60 }))).url);
+      await page.getByRole("link", { name: "Runs" }).click();
+      await page.locator("td:nth-child(2) a").nth(40).click();
+      await page.getByText(CONTENT.run).first().waitFor();
+      await page.goBack();
+      await page.getByText(CONTENT.runs).waitFor();
+      await expect.poll(() => page.evaluate(() => scrollY)).toBeGreaterThan(600);
       await page.close();
     });
   });

@@ -8,6 +8,8 @@ const LOOK_EVERY = 2_000;
 const REST = 5;
 /** How long the last report took, ms: large ledgers are looked at less often. */
 let took = 0;
+/** Last answers: after a step back, the browser scrolls to where the reader was before a new answer can be there. */
+const answers = new Map<string, unknown>();
 /** A quick answer needs no skeleton, ms. */
 const SKELETON_AFTER = 150;
 
@@ -73,10 +75,12 @@ export function useReport<Data>(
       .then(
         (data) => {
           took = performance.now() - start;
+          answers.set(key, data);
           setLoaded({ key, data, slow: false });
         },
         (problem: Problem) => {
           if (aborting.signal.aborted) return;
+          answers.delete(key);
           setLoaded((known) => ({ ...(known.key === key ? known : {}), key, problem, slow: false }));
         },
       )
@@ -87,7 +91,8 @@ export function useReport<Data>(
     };
   }, [key, version, wanted]);
   // Data of another question are not this one's.
-  return loaded.key === key ? loaded : { slow: loaded.slow };
+  if (loaded.key === key) return loaded;
+  return { slow: loaded.slow, ...(answers.has(key) ? { data: answers.get(key) as Data } : {}) };
 }
 
 /** The ledger as it is now. */
