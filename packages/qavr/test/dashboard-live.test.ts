@@ -68,4 +68,24 @@ if (browser) {
       await page.close();
     });
   });
+
+  describe("a page of the dashboard", () => {
+    it("breaks long ids into lines", async () => {
+      const path = newPath();
+      const engine = appEngine(sqliteStore(path));
+      const id = "0123456789abcdef".repeat(8);
+      const { episode } = await engine.rank({ candidates: [{ id, similarity: 1 }], topK: 1 });
+      await engine.end(episode, { reward: false, tier: "verified", harmful: [id], used: [id] });
+      await engine.close();
+      const { page } = await watchedPage(browser, { viewport: { width: 360, height: 640 } });
+      const { url } = await serve(path);
+      await page.goto(url);
+      for (const query of [`page=run&ref=${episode}`, `page=memory&ref=${id}`]) {
+        await page.goto(`${url.split("#")[0]}?${query}`);
+        await page.locator("main table").first().waitFor();
+        expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), query).toBe(0);
+      }
+      await page.close();
+    });
+  });
 }
