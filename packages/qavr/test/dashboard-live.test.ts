@@ -87,5 +87,30 @@ if (browser) {
       }
       await page.close();
     });
+
+    it("shows no character that turns the direction of the text after it", async () => {
+      const path = newPath();
+      const engine = appEngine(sqliteStore(path));
+      const id = "turned \u202e around";
+      let run = "";
+      for (let i = 0; i < 40; i++) {
+        const candidates = [{ id, similarity: 1 }];
+        ({ episode: run } = await engine.rank({ candidates, topK: 1 }));
+        await engine.end(run, { reward: false, tier: "verified", harmful: [id], used: [id], note: id, source: id });
+      }
+      await engine.close();
+      const { page } = await watchedPage(browser);
+      const { url } = await serve(path);
+      await page.goto(url);
+      const queries = [`run&ref=${run}`, `memory&ref=${encodeURIComponent(id)}`, "health"];
+      for (const query of queries) {
+        await page.goto(`${url.split("#")[0]}?page=${query}`);
+        await page.locator("main table").first().waitFor();
+        // A cell of a table ends what is turned in it.
+        const texts = await page.locator("main :is(h2, p, li)").allInnerTexts();
+        expect(texts.join("\n"), query).not.toContain("\u202e");
+      }
+      await page.close();
+    });
   });
 }

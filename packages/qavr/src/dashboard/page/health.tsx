@@ -3,7 +3,7 @@ import type { DoctorReport, StorageReport } from "../../reports/doctor.js";
 import type { Finding } from "../../reports/finding.js";
 import { LEAST_RUNS } from "../../reports/learning-state.js";
 import type { StatusReport } from "../../reports/status.js";
-import { count, percent, plural } from "../../terminal/text.js";
+import { count, percent, plural, shownLines } from "../../terminal/text.js";
 import type { Loaded } from "./client.js";
 import { DataTable, Report } from "./parts.js";
 
@@ -75,7 +75,7 @@ function Findings({ findings }: { readonly findings: readonly Finding[] }): JSX.
         <li key={id}>
           <strong class="bad">▼ {id}</strong>
           <p>{finding}</p>
-          <p class="dim">Fix: {fix}</p>
+          <p class="dim">Fix: {shownLines(fix)}</p>
         </li>
       ))}
     </ul>

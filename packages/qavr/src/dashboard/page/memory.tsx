@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import type { Appearance, HistoryPoint, WhyReport } from "../../reports/why.js";
-import { decimal, percent, signed } from "../../terminal/text.js";
+import { decimal, percent, shownLines, signed } from "../../terminal/text.js";
 import { History } from "./charts.js";
 import type { Loaded } from "./client.js";
 import { COLUMNS } from "./memories.js";
@@ -14,9 +14,9 @@ export function Memory({ loaded }: { readonly loaded: Loaded<MemoryReport> }): J
       {({ memory, appearances, history }) => (
         <>
           <section class="card">
-            <h2>{memory.label ?? memory.id}</h2>
+            <h2>{shownLines(memory.label ?? memory.id)}</h2>
             <p class="dim">
-              id <code>{memory.id}</code>, collection {memory.collection}
+              id <code>{shownLines(memory.id)}</code>, collection {memory.collection}
             </p>
             <DataTable name="memory" columns={COLUMNS.slice(1)} rows={[memory]} />
           </section>

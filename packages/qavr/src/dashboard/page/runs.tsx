@@ -3,7 +3,7 @@ import type { JSX } from "preact";
 import { areSeveral } from "../../reports/collections.js";
 import type { RunsReport } from "../../reports/runs.js";
 import type { WhyReport } from "../../reports/why.js";
-import { decimal, orderOf, plural, signed, time } from "../../terminal/text.js";
+import { decimal, orderOf, plural, shownLines, signed, time } from "../../terminal/text.js";
 import { Waterfall, WaterfallKey } from "./charts.js";
 import type { Loaded } from "./client.js";
 import { type Column, DataTable, Empty, Link, MemoryLink, Outcome, Report, RUN_COLUMNS } from "./parts.js";
@@ -73,19 +73,21 @@ function Screen({ run }: { readonly run: EpisodeView }): JSX.Element {
           {outcome ? (
             <span class="dim">
               {" "}
-              {outcome.tier}, by {outcome.source}
+              {outcome.tier}, by {shownLines(outcome.source)}
             </span>
           ) : null}
         </p>
-        {outcome?.note ? <p>{outcome.note}</p> : null}
+        {outcome?.note ? <p>{shownLines(outcome.note)}</p> : null}
         {used ? (
-          <p>Used: {used.length === 0 ? "none of the memories shown" : used.map(({ id }) => id).join(", ")}</p>
+          <p>
+            Used: {used.length === 0 ? "none of the memories shown" : shownLines(used.map(({ id }) => id).join(", "))}
+          </p>
         ) : null}
         {votes.length > 0 ? (
           <ul>
             {votes.map(({ id, vote, source }) => (
               <li key={id}>
-                {vote === "helpful" ? "▲" : "▼"} {vote}: {id}, by {source}
+                {vote === "helpful" ? "▲" : "▼"} {vote}: {shownLines(id)}, by {shownLines(source)}
               </li>
             ))}
           </ul>
