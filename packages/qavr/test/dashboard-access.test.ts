@@ -16,7 +16,12 @@ let close: () => Promise<void>;
 
 beforeAll(async () => {
   const { store, place } = await openStore(await ledgerFile({ runs: 3 }), "read");
-  dashboard = await startDashboard({ store, place, port: 0, allowedHosts: ["box.dev.example"] });
+  dashboard = await startDashboard({
+    store,
+    place,
+    port: 0,
+    allowedHosts: ["box.dev.example", "Forwarded.dev.example:4180"],
+  });
   token = dashboard.url.split("#t=")[1] as string;
   close = async () => {
     await dashboard.close();
@@ -55,6 +60,7 @@ describe("the dashboard's server", () => {
     ["the other end of an ssh tunnel", () => "localhost:9999"],
     ["IPv6 loopback", () => "[::1]:4180"],
     ["a name that it was started with", () => "box.dev.example"],
+    ["a name and port that it was started with", () => "forwarded.dev.example:4180"],
   ])("answers under %s", async (_, host) => {
     const { status, body } = await ask({ host: host(), authorization: bearer() });
     expect(status).toBe(200);

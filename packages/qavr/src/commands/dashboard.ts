@@ -15,7 +15,7 @@ export async function run({ open, options, note }: Input): Promise<Output> {
     allowHost = [],
   } = options as { readonly port?: number; readonly namespace?: string; readonly allowHost?: readonly string[] };
   const { store, place } = await open();
-  const given = { store, place, namespace, allowedHosts: allowHost.map((name) => name.toLowerCase()) };
+  const given = { store, place, namespace, allowedHosts: allowHost };
   const ports = port === undefined ? Array.from({ length: PORTS }, (_, i) => FIRST_PORT + i) : [port];
   const dashboard = await startOnFirstFree(given, ports);
   note(`Dashboard of ${place}, for reading only. Open it in a browser; end it with Ctrl-C.`);

@@ -15,11 +15,11 @@ export interface Refusal {
  * Refuses everything but reads by the dashboard's own page. The port is any: a tunnel changes it. The name is not: a page of another
  * site that made its own name point here sends that name.
  *
- * @param allowedHosts names besides loopback, such as that of a dev container
+ * @param allowedHosts names besides loopback, such as that of a dev container, with or without a port
  */
 export function refusalOf(request: IncomingMessage, allowedHosts: readonly string[]): Refusal | undefined {
   const { host, origin } = request.headers;
-  const names = [...LOOPBACK, ...allowedHosts];
+  const names = [...LOOPBACK, ...allowedHosts.map(nameOf)];
   if (host === undefined || !names.includes(nameOf(host))) {
     return refuse(
       403,
