@@ -70,6 +70,17 @@ if (browser) {
   });
 
   describe("a page of the dashboard", () => {
+    it("stays where it is when it shows all rows", async () => {
+      const { page } = await watchedPage(browser);
+      const { url } = await serve(await ledgerFile({ runs: 60, memories: 40 }));
+      await page.goto(url);
+      await page.getByRole("link", { name: "Memories", exact: true }).click();
+      await page.getByRole("link", { name: /^All \d+ rows$/ }).click();
+      await page.locator("tbody tr").nth(25).waitFor();
+      expect(await page.evaluate(() => scrollY)).toBeGreaterThan(0);
+      await page.close();
+    });
+
     it("breaks long ids into lines", async () => {
       const path = newPath();
       const engine = appEngine(sqliteStore(path));

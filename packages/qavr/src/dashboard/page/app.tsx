@@ -34,7 +34,8 @@ function App(): JSX.Element {
     const same = to.page === place.page && to.words !== place.words;
     history[same ? "replaceState" : "pushState"](null, "", hrefOf(to));
     setPlace(to);
-    if (!same) scrollTo(0, 0);
+    // All rows begin with those that the reader has seen.
+    if (!same && to.rows === undefined) scrollTo(0, 0);
   };
   const live = useLive(place);
   const status = useReport<StatusReport>("status", place, [], live.version);
