@@ -65,6 +65,9 @@ describe("a search by words", () => {
     ["emoji", "🦆", "party🦆tonight"],
     ["a flag", "🇩🇪", "Invoices for🇩🇪🇫🇷need a tax number"],
     ["a word beside an emoji", "party", "party🦆tonight"],
+    ["an emoji with another choice of its colour", "1\u20e3", "Step 1\ufe0f\u20e3: wait"],
+    ["a word with a soft hyphen", "Fehlerbehebung", "Zur Fehler\u00adbehebung neu starten"],
+    ["a word with a joiner", "ශ්රී", "ශ්\u200dරී ලංකා"],
   ])("P13: finds %s", async (_, request, text) => {
     const notes = collection();
     await notes.add([
@@ -72,6 +75,12 @@ describe("a search by words", () => {
       { id: "other", text: "Something else altogether" },
     ]);
     expect(await found(notes, request)).toEqual(["it"]);
+  });
+
+  it("tells emoji apart that are shown in colour", async () => {
+    const notes = collection();
+    await notes.add(["⚠\ufe0f the disk is full", "❤\ufe0f from a customer", "Something else altogether"]);
+    expect((await notes.search({ text: "❤\ufe0f" })).map(({ text }) => text)).toEqual(["❤\ufe0f from a customer"]);
   });
 
   it("leaves out words of very many texts, unless the request has no other", async () => {
