@@ -87,6 +87,9 @@ describe("a search for procedures", () => {
       matchedBy: "keyword",
     });
     expect(hasKeyword("a digital clock", ["git"])).toBe(false);
+    // "Service" and "save" in Hindi: a vowel sign is part of its word, the colour of an emoji is not.
+    expect(hasKeyword("सेवा बंद है", ["सेव"])).toBe(false);
+    expect(hasKeyword("⚠\ufe0fसेव करो", ["सेव"])).toBe(true);
   });
 
   it("P13: takes no fragment of stop words alone for a keyword", () => {

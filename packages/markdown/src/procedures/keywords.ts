@@ -7,7 +7,8 @@ const STOP_WORDS = new Set(
 
 /** Scripts that put no spaces between words. */
 const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u;
-const LETTER = /[\p{L}\p{N}]/u;
+/** Vowel signs and other marks are part of words. Choices of an emoji's colour are marks as well. */
+const LETTER = /(?!\p{Variation_Selector})[\p{L}\p{N}\p{M}]/u;
 
 /** Lengths of a fragment of a description that is a keyword, in characters. */
 const SHORTEST = 2;
