@@ -92,6 +92,14 @@ describe("a search for procedures", () => {
     expect(hasKeyword("⚠\ufe0fसेव करो", ["सेव"])).toBe(true);
   });
 
+  it.each([
+    ["İade, sipariş iptali", "iade istiyorum"],
+    ["ışık, lamba", "IŞIK AÇMA"],
+    ["Straße, Weg", "HAUPT STRASSE"],
+  ])("P13: finds the keywords of %s in any case", (description, request) => {
+    expect(hasKeyword(request, keywordsOf({ name: "x1", description, tags: [] }))).toBe(true);
+  });
+
   it("P13: takes no fragment of stop words alone for a keyword", () => {
     expect(keywordsOf({ name: "a", description: "use it, when you can, rotate keys", tags: [] })).toEqual([
       "rotate keys",

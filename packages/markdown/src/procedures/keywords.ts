@@ -60,6 +60,8 @@ function joins(left: string | undefined, right: string | undefined): boolean {
   return isSpaced(left) && isSpaced(right);
 }
 
+/** Capitals first, as those of straße are STRASSE. İ has no small letter of its own. */
 function plain(text: string): string {
-  return text.normalize("NFKC").toLowerCase().replace(/\s+/g, " ").trim();
+  const capitals = text.normalize("NFKC").replaceAll("İ", "I").toUpperCase();
+  return capitals.toLowerCase().replace(/\s+/g, " ").trim();
 }
