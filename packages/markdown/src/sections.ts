@@ -17,7 +17,7 @@ export const LONGEST_LESSON = 900_000;
 
 // Formatters escape brackets, which are the same text to Markdown.
 const HEADING = /^\\?\[(\d{4}-\d{2}-\d{2})\\?\] (.+)$/;
-const CONFIDENCE = /^confidence: *(-?\d*\.?\d+)[^\S\n]*(?:\r?\n|\r|$)/i;
+const CONFIDENCE = /^confidence: *(-?\d*\.?\d+(?:e[-+]?\d+)?)[^\S\n]*(?:\r?\n|\r|$)/i;
 
 /** Emphasis changes no place of a heading, and reading much of it takes the parser the square of its length. */
 const WITHOUT_EMPHASIS = { extensions: [{ disable: { null: ["attention"] } }] };

@@ -20,6 +20,13 @@ describe("capture", () => {
     );
   });
 
+  it("L3: keeps a confidence near 0, which JavaScript writes with an exponent", async () => {
+    const { lessons } = start();
+    const { confidence, body } = await lessons.capture({ ...NEW, confidence: 2.5e-7 });
+    expect(confidence).toBeCloseTo(2.5e-7, 12);
+    expect(body).toBe(NEW.body);
+  });
+
   it("L10: only appends, in the line ends of the file", async () => {
     const before = "\uFEFF# 教訓\r\n\r\n### [2026-01-01] a\r\nbody";
     const { lessons, text } = start({ "kubelab/90-lessons.md": before });
