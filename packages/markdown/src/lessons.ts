@@ -18,7 +18,7 @@ import { grown, permuted } from "./lesson-order.js";
 import { hashOf, type LessonRecord, toRecord } from "./lesson-record.js";
 import type { MarkdownLogCode } from "./log-codes.js";
 import { MIRRORED, viewsOf } from "./mirrored-collection.js";
-import { rootAt } from "./own-folders.js";
+import { rootAt, writing } from "./own-folders.js";
 import { type LessonRow, readTable, writeTable } from "./reinforcement-table.js";
 import { type Section, sectionsOf } from "./sections.js";
 
@@ -205,7 +205,7 @@ export function openLessons(root: string, options: LessonsOptions = {}): Lessons
       await files.assertOwn(path);
       // A collection that is closed or out of reach is noticed before anything is appended.
       await collection.size();
-      const before = await files.read(path);
+      const before = await writing(path, () => files.read(path));
       const entry = entryOf(checked, before);
       assertOneMore(sectionsOf(before), sectionsOf(`${before}${entry}\n### [${today}] next\n`), checked, path);
       await files.append(path, entry);

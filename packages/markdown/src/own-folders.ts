@@ -90,7 +90,11 @@ export async function readPlain(place: string): Promise<Buffer | undefined> {
   throw new QavrError("INVALID_ARGUMENT", "A file of Markdown is no plain file. Put a plain file in its place.");
 }
 
-/** Writes or removes a file. @throws STORE_UNWRITABLE for errors of the file system, which may name a folder by its handle alone */
+/**
+ * Writes or removes a file, or reads one that is to be written.
+ *
+ * @throws STORE_UNWRITABLE for errors of the file system, which may name a folder by its handle alone
+ */
 export async function writing<Result>(path: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();

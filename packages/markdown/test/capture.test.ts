@@ -88,6 +88,11 @@ describe("capture", () => {
       code: "STORE_UNWRITABLE",
       details: { path: "kubelab/90-lessons.md" },
     });
+    const project = "p".repeat(300);
+    await expect(lessons.capture({ ...NEW, project })).rejects.toMatchObject({
+      code: "STORE_UNWRITABLE",
+      details: { path: `${project}/90-lessons.md` },
+    });
   });
 
   it("refuses a body with a heading, which would end the lesson", async () => {
