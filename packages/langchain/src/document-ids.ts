@@ -1,5 +1,5 @@
 import type { DocumentInterface } from "@langchain/core/documents";
-import { sha256, storableId, textId } from "@qavr/core/adapter";
+import { idIn, sha256, storableId, textId } from "@qavr/core/adapter";
 
 export { storableId };
 
@@ -23,10 +23,10 @@ export function documentId(document: DocumentInterface, options: DocumentIdOptio
   const metadata: Record<string, unknown> = document.metadata ?? {};
   const { idOf, idKey } = options;
   const named =
-    asId(idOf?.(document)) ??
-    asId(document.id) ??
-    (idKey === undefined ? undefined : asId(metadata[idKey])) ??
-    asId(metadata._id);
+    idIn(idOf?.(document)) ??
+    idIn(document.id) ??
+    (idKey === undefined ? undefined : idIn(metadata[idKey])) ??
+    idIn(metadata._id);
   return named === undefined ? textId(document.pageContent ?? "") : storableId(named);
 }
 
@@ -42,16 +42,4 @@ export function hashedUuid(value: unknown): string {
     hash.slice(20, 32),
   ];
   return parts.join("-");
-}
-
-function asId(value: unknown): string | undefined {
-  if (typeof value === "string") return value === "" ? undefined : value;
-  if (typeof value === "number" || typeof value === "bigint") return String(value);
-  // Drivers return ids as objects (MongoDB's ObjectId) whose text form is the id.
-  const prototype: unknown = typeof value === "object" && value !== null ? Object.getPrototypeOf(value) : null;
-  if (prototype !== null && prototype !== Object.prototype) {
-    const text = String(value);
-    return text === "" || text.startsWith("[object ") ? undefined : text;
-  }
-  return undefined;
 }

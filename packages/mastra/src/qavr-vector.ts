@@ -3,11 +3,13 @@ import type { MastraVector, QueryResult } from "@mastra/core/vector";
 import { type OutcomeReceipt, QavrError, type RankedItem } from "@qavr/core";
 import {
   assertName,
+  idIn,
   ignored,
   illegalOption,
   isEnabled,
   type Outcome,
   type RunScope,
+  textId,
   withMembers,
 } from "@qavr/core/adapter";
 import { assertVectorOptions, type EngineFields, type VectorFields } from "./learning-options.js";
@@ -200,12 +202,16 @@ function queryPlan(
     label: options.label,
     model: undefined,
     rankings: [],
-    // Some stores return numbers in spite of their types: Qdrant for points with numbers as ids.
-    idOf: ({ id }) => (typeof id === "number" || (typeof id === "string" && id !== "") ? storable(`${id}`) : undefined),
-    textOf: ({ document, metadata }) => document ?? (typeof metadata?.text === "string" ? metadata.text : undefined),
+    // Some stores return other ids in spite of their types, or none for what other programs wrote.
+    idOf: (result) => storable(idIn(result.id) ?? textId(textOf(result) ?? JSON.stringify(result.metadata ?? null))),
+    textOf,
     admit: (pool) => pool,
     askAgain: () => undefined,
   };
+}
+
+function textOf({ document, metadata }: QueryResult): string | undefined {
+  return document ?? (typeof metadata?.text === "string" ? metadata.text : undefined);
 }
 
 function ownNamespace({ options }: MemoryParts): string {

@@ -80,6 +80,38 @@ describe("a wrapped vector store", () => {
     expect((await documents.query(query)).map(({ id }) => id)).toEqual([1]);
   });
 
+  it.each([
+    // A collection of MongoDB that other programs fill has such ids.
+    [
+      "objects with a text form",
+      (id: string) =>
+        new (class ObjectId {
+          toString = () => `oid-${id}`;
+        })(),
+    ],
+    ["bigints", (id: string) => BigInt(id.length)],
+    // OpenSearch returns them for documents that other programs wrote.
+    ["empty", () => ""],
+    ["missing", () => undefined],
+  ])("learns of results whose ids are %s, and returns them as they are", async (_, toId) => {
+    const ids = Object.keys(TEXTS).map(toId);
+    const ask = vector.query.bind(vector);
+    vi.spyOn(vector, "query").mockImplementation(async (params) =>
+      (await ask(params)).map((result) => ({
+        ...result,
+        id: ids[Object.keys(TEXTS).indexOf(result.id)] as never,
+      })),
+    );
+    const documents = qavrVector(vector, { store: memoryStore() });
+    expect(await documents.query({ ...query, topK: 3 })).toEqual(await vector.query({ ...query, topK: 3 }));
+    const [wrong] = await documents.query(query);
+    expect(wrong?.metadata?.text).toBe(TEXTS.cache);
+    await documents.reportOutcome(wrong as never, { success: false });
+    const [right] = await documents.query(query);
+    expect(right?.metadata?.text).toBe(TEXTS.permissions);
+    expect(right?.id).toBe(ids[1]);
+  });
+
   it("hands on an episode and a handle in the metadata when that is asked for", async () => {
     const documents = qavrVector(vector, { store: memoryStore(), annotate: true });
     const [result] = await documents.query(query);

@@ -75,6 +75,7 @@ export {
 export {
   type Evaluate,
   fromVerdict,
+  idIn,
   type Outcome,
   storableId,
   textId,

@@ -109,6 +109,19 @@ export function fromVerdict(
   return toOutcomeInput(verdict, storable, { tier });
 }
 
+/** An id as a host has it, as text: its own string, number or object with a text form. Undefined for anything else, and for an empty one. */
+export function idIn(value: unknown): string | undefined {
+  if (typeof value === "string") return value === "" ? undefined : value;
+  if (typeof value === "number" || typeof value === "bigint") return String(value);
+  // Drivers return ids as objects (MongoDB's ObjectId) whose text form is the id.
+  const prototype: unknown = typeof value === "object" && value !== null ? Object.getPrototypeOf(value) : null;
+  if (prototype !== null && prototype !== Object.prototype) {
+    const text = String(value);
+    return text === "" || text.startsWith("[object ") ? undefined : text;
+  }
+  return undefined;
+}
+
 /** The id itself, or its SHA-256 when a ledger cannot keep it: too long, or with lone surrogates. */
 export function storableId(id: string): string {
   return id.length <= STORE_LIMITS.nameLength && id.isWellFormed() ? id : `id:${sha256(id)}`;
