@@ -100,6 +100,20 @@ describe("a search for procedures", () => {
     expect(hasKeyword(request, keywordsOf({ name: "x1", description, tags: [] }))).toBe(true);
   });
 
+  it.each([
+    ["部署失败，清除缓存。重启", ["部署失败", "清除缓存", "重启"]],
+    ["فشل النشر، امسح الذاكرة۔", ["فشل النشر", "امسح الذاكرة"]],
+    ["परिनियोजन विफल। कैश साफ़ करें", ["परिनियोजन विफल", "कैश साफ़ करें"]],
+  ])("P13: cuts %s at the commas and full stops of its script", (description, keywords) => {
+    const found = keywordsOf({ name: "x1", description, tags: [] });
+    expect(found).toEqual(["x1", ...keywords.map((keyword) => keyword.normalize("NFKC"))]);
+  });
+
+  it("P13: takes a text with the commas of any script for tags", async () => {
+    const { procedures } = proceduresOf({ "procedures/a.md": "---\ndescription: x\ntags: 部署，缓存، نشر\n---\nb\n" });
+    expect((await procedures.list())[0]?.tags).toEqual(["部署", "缓存", "نشر"]);
+  });
+
   it("P13: takes no fragment of stop words alone for a keyword", () => {
     expect(keywordsOf({ name: "a", description: "use it, when you can, rotate keys", tags: [] })).toEqual([
       "rotate keys",

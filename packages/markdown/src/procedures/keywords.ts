@@ -10,13 +10,18 @@ const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}
 /** Vowel signs and other marks are part of words. Choices of an emoji's colour are marks as well. */
 const LETTER = /(?!\p{Variation_Selector})[\p{L}\p{N}\p{M}]/u;
 
+/** A comma, also of Chinese, Japanese and Arabic texts. */
+export const COMMA: RegExp = /[,，、،]/;
+/** A comma, a full stop, also of Arabic and Indian scripts, or a line end. */
+const FRAGMENT_END = /[,，、،.．。｡۔।\n]/;
+
 /** Lengths of a fragment of a description that is a keyword, in characters. */
 const SHORTEST = 2;
 const LONGEST = 20;
 
 /**
  * The keywords of a procedure: its name, its tags, and of its description the phrases in 「」, or without those its fragments between
- * `、 , 。 .` and line ends, of 2 to 20 characters. Fragments of stop words alone are none.
+ * commas, full stops and line ends, of 2 to 20 characters. Fragments of stop words alone are none.
  */
 export function keywordsOf({
   name,
@@ -28,7 +33,7 @@ export function keywordsOf({
   readonly tags: readonly string[];
 }): string[] {
   const quoted = [...description.matchAll(/「([^」]+)」/g)].map(([, phrase = ""]) => phrase);
-  const fragments = quoted.length > 0 ? quoted : description.split(/[、,。.\n]/);
+  const fragments = quoted.length > 0 ? quoted : description.split(FRAGMENT_END);
   const all = [name, name.replace(/[-_]+/g, " "), ...tags, ...fragments].map(plain);
   return [...new Set(all)].filter(
     (phrase) =>

@@ -1,5 +1,6 @@
 import { hashOf } from "../lesson-record.js";
 import { type FrontMatter, readFrontMatter } from "./front-matter.js";
+import { COMMA } from "./keywords.js";
 
 /** Folders of procedures and skills, below the root. */
 export const PROCEDURE_FILES = [
@@ -123,7 +124,7 @@ function textIn(value: unknown): string | undefined {
 function tagsIn(fields: ReadonlyMap<string, unknown>): string[] {
   const metadata = fields.get("metadata");
   const tags = fields.get("tags") ?? (metadata instanceof Map ? metadata.get("tags") : undefined);
-  const list = Array.isArray(tags) ? tags : typeof tags === "string" ? tags.split(/[,、]/) : [];
+  const list = Array.isArray(tags) ? tags : typeof tags === "string" ? tags.split(COMMA) : [];
   return list.flatMap((tag) => textIn(tag) ?? []);
 }
 
