@@ -1,3 +1,4 @@
+import type { Agent } from "@mastra/core/agent";
 import { Mastra } from "@mastra/core/mastra";
 import { createTool } from "@mastra/core/tools";
 import { type Learner, similarity } from "@qavr/core";
@@ -112,6 +113,31 @@ describe("an agent with ranked tools", () => {
       ["own", "needsApproval"],
       ["own", "needsApproval"],
     ]);
+  });
+
+  it.each([
+    ["waits for approval", "needsApproval", (agent: Agent, runId: string) => agent.approveToolCallGenerate({ runId })],
+    ["suspends itself", "asks", (agent: Agent, runId: string) => agent.resumeGenerate({ ok: true }, { runId })],
+    ["fails when it is approved", "breaks", (agent: Agent, runId: string) => agent.approveToolCallGenerate({ runId })],
+  ] as const)("has used a tool that %s", async (_, tool, resume) => {
+    const breaks = createTool({
+      id: "breaks",
+      description: "Fails when a person approves.",
+      inputSchema: NO_INPUT,
+      requireApproval: true,
+      execute: async () => {
+        throw new Error("broken");
+      },
+    });
+    const tools = { needsApproval: stock.needsApproval, asks: stock.asks, breaks };
+    const { agent, storage, memory } = agentWith({ tools, k: 3 }, "", {
+      script: (prompt) => (prompt.at(-1)?.role === "tool" ? { text: "done" } : { tool }),
+    });
+    new Mastra({ agents: { agent }, storage, logger: false });
+    const { runId } = await agent.generate("runs when a person answers", on());
+    await resume(agent, runId as string);
+    const { memories } = await memory.memories({ collection: "tools" });
+    expect(memories.filter(({ used }) => used > 0).map(({ id }) => id)).toEqual([tool]);
   });
 
   it("has all tools where they cannot be ranked, which is logged", async () => {

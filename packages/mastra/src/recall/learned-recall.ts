@@ -284,7 +284,7 @@ export class LearnedRecall implements Processor {
     const { toolName } = part.payload;
     const declined = isDeclined(part);
     const isOwn = this.#ownTools().has(toolName);
-    if (!isOwn && (part.type === "tool-call" || (part.type === "tool-result" && !declined))) noteStep(run, part);
+    if (!isOwn && !declined) noteStep(run, part);
     // Results of the memory's own tools are no evidence about the task.
     if (isOwn || run.procedureTools.has(toolName)) {
       run.usedMemoryTools = true;
@@ -312,7 +312,7 @@ function isAboutTool(part: Part): part is ToolPart {
 }
 
 /** Notes a tool call, or its result. A call in which memories were shown is the memory's own; its result holds them. */
-function noteStep({ steps, memories }: AgentRun, part: Extract<Part, { type: "tool-call" | "tool-result" }>): void {
+function noteStep({ steps, memories }: AgentRun, part: ToolPart): void {
   const { toolCallId: callId, toolName: tool } = part.payload;
   const noted = { callId, memories: memories.length };
   if (part.type === "tool-call") {
@@ -320,6 +320,9 @@ function noteStep({ steps, memories }: AgentRun, part: Extract<Part, { type: "to
     return;
   }
   const place = steps.findIndex((step) => step.callId === callId);
+  // A resumed run has no call for its first result. The arguments may hold what the tool itself has found since.
+  if (place < 0) steps.push({ ...noted, tool, input: undefined });
+  if (part.type !== "tool-result") return;
   const shows = (steps[place]?.memories ?? memories.length) < memories.length;
   if (shows) steps.splice(place, 1);
   else steps.push({ ...noted, result: part.payload.result });
