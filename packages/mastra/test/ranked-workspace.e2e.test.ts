@@ -149,6 +149,27 @@ describe("the skills of a workspace", () => {
     expect((await memory.memories({ collection: "skills" })).memories.every(({ used }) => used === 0)).toBe(true);
   });
 
+  it("are shown by a search only as far as it returns their files", async () => {
+    const workspace = workspaceOf({ alpha: "deploy a service", beta: "deploy a service" }, { bm25: true });
+    for (const name of ["alpha", "beta"]) {
+      const folder = join((workspace.filesystem as LocalFilesystem).basePath, "skills", name, "references");
+      mkdirSync(folder);
+      for (const file of ["a.md", "b.md"]) writeFileSync(join(folder, file), "deploy a service");
+    }
+    let found: string[] = [];
+    const { memory, agent } = agentWith(workspace, (prompt) => {
+      if (prompt.at(-1)?.role !== "tool") return { tool: "skill_search", args: { query: "deploy", topK: 2 } };
+      found = [...JSON.stringify(prompt.at(-1)?.content).matchAll(/\[(alpha|beta)\]/g)].map(
+        ([, name]) => name as string,
+      );
+      return { error: new Error("no skill fits") };
+    });
+    const at = on();
+    for (const run of [on(), at]) await agent.generate("deploy the service", run).catch(() => {});
+    const { exposures = [] } = (await latest(memory, at.memory.thread)) ?? {};
+    expect(exposures.at(-1)?.items.map(({ id }) => id)).toEqual([...new Set(found)]);
+  });
+
   it("stay apart in runs at the same time", async () => {
     const skills = { weather: "the forecast of the day", post: "sends a letter by mail" };
     const { agent } = agentWith(workspaceOf(skills), [{ text: "ok" }], { maxCharacters: 50 });

@@ -142,9 +142,20 @@ export function rankedWorkspace<Workspace extends SkilledWorkspace>(
         const similarity = best > 0 ? score / best : 0;
         return { id: name, text: `${name}: ${described.get(name) ?? ""}`, similarity };
       });
+      const resultsOf = (place: number): SkillSearchResult[] =>
+        results.filter(({ skillName }) => skillName === names[place]);
+      // A skill has a result for each of its files: those of the first skills may take all places.
+      const choose = (places: readonly number[]): number[] => {
+        let taken = 0;
+        return places.filter((place) => {
+          const before = taken;
+          taken += resultsOf(place).length;
+          return before < topK;
+        });
+      };
       const { collection } = DEFAULTS;
-      const places = await rankDescribed(parts, run, { collection, text: query, hits, topK });
-      return places?.flatMap((place) => results.filter(({ skillName }) => skillName === names[place]));
+      const places = await rankDescribed(parts, run, { collection, text: query, hits, topK, choose });
+      return places?.flatMap(resultsOf);
     });
     return (ranked ?? results).slice(0, topK);
   };
