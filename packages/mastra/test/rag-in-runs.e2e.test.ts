@@ -311,6 +311,23 @@ describe("queries outside any run", () => {
     },
   );
 
+  it("on the request context of a run that has ended leave the thread's name to that run", async () => {
+    const { vector } = libsql();
+    await vector.createIndex({ indexName: INDEX, dimension: DIMENSION });
+    await vector.upsert({ indexName: INDEX, ids: ["a"], vectors: [wordVector("clear the cache")] });
+    const { memory } = bench();
+    await remember(memory, "when a deploy fails clear the cache");
+    const requestContext = new RequestContext();
+    const agent = scriptedAgent(memory, [{ text: "done" }]);
+    const { runId } = await agent.generate(QUESTION, { ...on("task"), requestContext });
+    const documents = qavrVector(vector, { memory });
+    const [shown] = await documents.inRun(requestContext).query(query);
+    await documents.reportOutcome(shown as never, { success: true });
+    await memory.reportOutcome({ threadId: "task", success: false });
+    expect(await memory.explain({ runId: runId as string })).toMatchObject({ outcome: { reward: 0, tier: "user" } });
+    expect(await latest(memory, "task")).toMatchObject({ state: "ended", exposures: [{ collection: "messages" }] });
+  });
+
   it("are said to teach nothing, once, unless somebody reports about them", async () => {
     const { vector } = libsql();
     await vector.createIndex({ indexName: INDEX, dimension: DIMENSION });

@@ -191,13 +191,19 @@ export function continueRun(
   return begin(parts, { ...scope, threadId, resourceId, expectedAs }, requestContext);
 }
 
-/** The run that a request context notes; undefined for none. */
+/** Notes that a run has ended: later steps of a workflow have the same request context, and their queries are not that run's. */
+export function noteEnd({ episode }: AgentRun, requestContext: RequestContext | undefined): void {
+  const note = noted(requestContext);
+  if (note?.episode === episode) requestContext?.set(REQUEST_CONTEXT_KEY, { ...note, ended: true });
+}
+
+/** The run that a request context notes; undefined for none, and for one that has ended. */
 export function noted(
   requestContext: unknown,
 ): { readonly episode: string; readonly runId: string | undefined } | undefined {
   const value = (requestContext as RequestContext | undefined)?.get(REQUEST_CONTEXT_KEY) as
-    | { episode?: unknown; runId?: unknown }
+    | { episode?: unknown; runId?: unknown; ended?: unknown }
     | undefined;
-  if (typeof value?.episode !== "string") return undefined;
+  if (typeof value?.episode !== "string" || value.ended === true) return undefined;
   return { episode: value.episode, runId: typeof value.runId === "string" ? value.runId : undefined };
 }

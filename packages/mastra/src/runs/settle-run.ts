@@ -7,6 +7,7 @@ import { warnOfUnknownEnd } from "../wiring-warnings.js";
 import { type AgentRun, hasRecordedMemories } from "./agent-run.js";
 import { storable, traceAlias } from "./aliases.js";
 import { FINISH_OUTCOMES, type FinishReason } from "./finish-reasons.js";
+import { noteEnd } from "./run-lifecycle.js";
 
 /** Mastra's facts about the end of a run. */
 export interface RunEnd {
@@ -28,6 +29,7 @@ export async function settleRun(parts: MemoryParts, run: AgentRun, end: RunEnd):
   if (run.ended) return;
   run.ended = true;
   parts.shared.runs.remove(run);
+  noteEnd(run, end.requestContext);
   noteUnshown(parts, run);
   if (!run.session) return;
   const reason = reasonOf(run, end);
