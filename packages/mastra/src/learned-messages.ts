@@ -5,7 +5,7 @@ import { copyLearned, forget, revise } from "@qavr/core/maintenance";
 import type { OwnLogCode } from "./log-codes.js";
 import type { MemoryParts } from "./memory-parts.js";
 import { MESSAGES } from "./recall/collections.js";
-import { textIn } from "./recall/plan-recall.js";
+import { textIn, textOfParts } from "./recall/plan-recall.js";
 import { storable, threadAlias } from "./runs/aliases.js";
 import { namespaceOf } from "./runs/run-scope.js";
 
@@ -129,8 +129,12 @@ export async function reviseMessages(
   after: readonly MastraDBMessage[],
 ): Promise<void> {
   const { kit, messages: collection } = parts;
-  const texts = new Map(after.map((message) => [message.id, textIn(message)]));
-  const changed = before.filter((message) => texts.has(message.id) && texts.get(message.id) !== textIn(message));
+  const later = new Map(after.map((message) => [message.id, message]));
+  const changed = before.filter((message) => {
+    const now = later.get(message.id);
+    // An edit may give the parts alone: Mastra shows and embeds those, and keeps the earlier text beside them.
+    return now && (textIn(now) !== textIn(message) || textOfParts(now.content) !== textOfParts(message.content));
+  });
   if (changed.length === 0) return;
   try {
     for (const [namespace, ids] of await byNamespace(parts, {}, CHANGED, async () => changed)) {

@@ -158,16 +158,17 @@ describe("what was learned about messages", () => {
 
 describe("a message that an application edits", () => {
   it.each([
-    ["reset", 0],
-    ["keep", 1],
+    ["reset", 0, "its text", (text: string) => ({ content: text })],
+    ["reset", 0, "its parts alone", () => ({})],
+    ["keep", 1, "its text", (text: string) => ({ content: text })],
   ] as const)(
-    "keeps, under the policy %s, the share %d of its evidence from the next search on",
-    async (onEdit, kept) => {
+    "keeps, under the policy %s, the share %d of its evidence from the next search on, where the edit gives %s",
+    async (onEdit, kept, _given, rest) => {
       const given = await experienced({ onEdit });
       const store = await given.storage.getStore("memory");
       const [message] = (await store?.listMessages({ threadId: "right" }))?.messages ?? [];
       const text = "service rollout by nobody, it broke production";
-      const content = { format: 2, parts: [{ type: "text", text }], content: text } as never;
+      const content = { format: 2, parts: [{ type: "text", text }], ...rest(text) } as never;
       const known = async (): Promise<boolean> => (await evidence(given.memory.engine)).includes(message?.id as string);
       expect(await known()).toBe(true);
       await given.memory.updateMessages({ messages: [{ id: message?.id as string, content }] });

@@ -141,9 +141,11 @@ export function requestText(messages: readonly MastraDBMessage[]): string | unde
 
 /** The text of a message; empty for none. */
 export function textIn({ content }: MastraDBMessage): string {
-  if (typeof content !== "object" || content === null) return "";
-  if (typeof content.content === "string" && content.content !== "") return content.content;
-  const texts = (content.parts ?? []).map((part) => (part.type === "text" ? part.text : ""));
+  return typeof content?.content === "string" && content.content !== "" ? content.content : textOfParts(content);
+}
+
+export function textOfParts(content: MastraDBMessage["content"] | null | undefined): string {
+  const texts = (content?.parts ?? []).map((part) => (part.type === "text" ? part.text : ""));
   return texts.filter((text) => text !== "").join(" ");
 }
 
