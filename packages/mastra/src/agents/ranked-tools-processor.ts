@@ -37,7 +37,8 @@ const OPTIONS: FieldRules<RankedToolsProcessorFields> = { memory: true, tools: t
 
 /**
  * An input processor that gives each run of an agent the tools that helped runs like it, and no others of `tools`. It ranks them once
- * per run, by the user's last message. A tool that was called counts as used. The run must have a thread, as for all learning.
+ * per run, and once more when that is resumed, by the user's last message. A tool that was called counts as used. The run must have a
+ * thread, as for all learning.
  *
  * A tool that `toolChoice` names is always there. When the tools cannot be ranked, or there is no request, the run gets all of them; the
  * former is logged as RANKING_FAILED.
