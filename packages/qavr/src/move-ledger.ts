@@ -1,5 +1,4 @@
 import { randomUUID } from "node:crypto";
-import { existsSync } from "node:fs";
 import { rm } from "node:fs/promises";
 import { resolve } from "node:path";
 import { createEngine, QavrError, type Store } from "@qavr/core";
@@ -7,7 +6,7 @@ import { governance } from "@qavr/core/governance";
 import { copyLedger, type Progress, verify } from "@qavr/core/maintenance";
 import { CommandError } from "./exit-codes.js";
 import { learnerWithId } from "./learner-table.js";
-import { assertKeeps, engineOn, type Ledger, learnerOf, openStore } from "./open-ledger.js";
+import { assertFree, assertKeeps, engineOn, type Ledger, learnerOf, openStore } from "./open-ledger.js";
 import { assertSameOptions } from "./untold-options.js";
 
 interface MoveReport {
@@ -62,9 +61,7 @@ export async function moveToFile(from: Ledger, to: string, progress: Progress): 
   assertKeeps(to);
   const place = resolve(to);
   assertOther(from, place);
-  if (existsSync(place)) {
-    throw new CommandError("CONFLICT", `The file ${place} exists already. Name a new path: nothing is overwritten.`);
-  }
+  assertFree(place);
   const { sqliteStore } = await import("@qavr/sqlite");
   const unfinished = `${place}.${randomUUID()}.unfinished`;
   const store = sqliteStore(unfinished);

@@ -137,6 +137,15 @@ export function fileNamed(path: string): string {
   throw new CommandError("USAGE", "Name the path of a file. Received a postgres:// URL.");
 }
 
+/** @throws CommandError CONFLICT where a file has the path already */
+export function assertFree(path: string): void {
+  if (!existsSync(path)) return;
+  throw new CommandError(
+    "CONFLICT",
+    `The file ${resolve(path)} exists already. Name a new path: nothing is overwritten.`,
+  );
+}
+
 /** @throws CommandError USAGE for a path that keeps nothing */
 export function assertKeeps(path: string): void {
   if (path !== "" && path !== ":memory:") return;

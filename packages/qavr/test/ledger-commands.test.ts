@@ -79,6 +79,20 @@ describe("qavr ledger", () => {
     }
   });
 
+  it("answers with the code of a taken target where a file stands at the new path", async () => {
+    const [taken, backup] = [newPath(), newPath()];
+    await writeFile(taken, "");
+    expect((await qavr("ledger", "backup", backup, "-s", ledger)).exitCode).toBe(0);
+    for (const command of [
+      ["backup", taken, "-s", ledger],
+      ["restore", backup, taken],
+      ["move", "--to", taken, "-s", ledger],
+    ]) {
+      const { exitCode, stderr } = await qavr("ledger", ...command);
+      expect([exitCode, stderr]).toEqual([5, expect.stringContaining(`${taken} exists already`)]);
+    }
+  });
+
   it("carries what was learned to another ledger", async () => {
     const file = newPath("learned.json");
     const { stdout } = await qavr("ledger", "export", "-s", ledger);

@@ -1,6 +1,6 @@
 import { QavrError, type Store } from "@qavr/core";
 import type { SqliteStore } from "@qavr/sqlite";
-import { fileNamed } from "../../open-ledger.js";
+import { assertFree, fileNamed } from "../../open-ledger.js";
 import { count } from "../../terminal/text.js";
 import type { Input, Output } from "../command.js";
 
@@ -12,7 +12,9 @@ export async function run({ open, args }: Input): Promise<Output> {
       "Only a SQLite ledger is copied to a file. For PostgreSQL use pg_dump, or npx qavr ledger move.",
     );
   }
-  const report = await store.backup(fileNamed(args[0] as string));
+  const to = fileNamed(args[0] as string);
+  assertFree(to);
+  const report = await store.backup(to);
   return { data: report, text: () => `${count(report.entries)} entries copied to ${report.path} and verified.` };
 }
 
