@@ -45,18 +45,18 @@ describe("learners", () => {
   });
 });
 
-describe("options", () => {
+describe("options and the fields of a candidate", () => {
   it("may be there and undefined, unless a call must not guess what it changes", () => {
     const files = publishedPackages().flatMap(({ folder }) => globSync(join(folder, "dist/*.d.mts")));
     const strict = files.flatMap((file) =>
-      [...readFileSync(file, "utf8").matchAll(/^interface (\w+)Options\b[^{]*\{(.*?)^\}/gms)].flatMap(
+      [...readFileSync(file, "utf8").matchAll(/^interface (\w+Options|Candidate)\b[^{]*\{(.*?)^\}/gms)].flatMap(
         ([, name, fields]) =>
           [...(fields as string).matchAll(/^ {2}readonly (\w+)\?: (.*);$/gm)]
             .filter(([, , type]) => !/undefined|unknown|\[/.test(type as string))
             .map(([, field]) => `${name}.${field}`),
       ),
     );
-    const bySame = /^(Revoke|Read|Scan|NamespaceList|RunKit|RunSession)\./;
+    const bySame = /^(Revoke|Read|Scan|NamespaceList|RunKit|RunSession)Options\./;
     expect(strict.filter((option) => !bySame.test(option))).toEqual([]);
   });
 });

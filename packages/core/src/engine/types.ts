@@ -22,7 +22,7 @@ export interface Candidate {
   /** Higher is better, finite; any affine scale, the same for every request of a collection. */
   readonly similarity: number;
   /** The memory's text. Lends its words to a request that is given as a text; only its hash is kept, to notice edits. */
-  readonly text?: string;
+  readonly text?: string | undefined;
   /**
    * A few words by which a person recognises the memory in reports, well-formed, at most 80 UTF-16 units. Kept in the ledger when the
    * memory is shown; the latest one counts. @default none
@@ -32,7 +32,7 @@ export interface Candidate {
    * True for memories that an agent wrote, or imported ones: rewards then lift them by at most a quarter of a standard deviation and
    * past no verified memory, until three verified successes have confirmed it. Failures count in full. @default false
    */
-  readonly unverified?: boolean;
+  readonly unverified?: boolean | undefined;
   /**
    * The subject of the memory, if the host knows it: a tool, an intent, a file, a topic. Memories of one group are for the same
    * requests. `grouped` of `@qavr/learners` learns from it; other learners ignore it. At most 512 UTF-16 units. @default none
