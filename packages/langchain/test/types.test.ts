@@ -79,7 +79,8 @@ describe("the types", () => {
       const [recall, report] = memory.tools(vectors);
       expectTypeOf(recall).toExtend<StructuredToolInterface>();
       expectTypeOf(report).toExtend<StructuredToolInterface>();
-      expectTypeOf(recall.invoke({ query: "x" })).resolves.toExtend<unknown>();
+      expectTypeOf(recall.invoke({ query: "x" })).resolves.toEqualTypeOf<string>();
+      expectTypeOf(report.invoke({ success: true })).resolves.toEqualTypeOf<string>();
     };
   });
 

@@ -17,13 +17,8 @@ export interface RecallToolOptions extends RetrieverOptions {
   readonly description?: string | undefined;
 }
 
-/** A tool that answers `{ query }` with text for the model, and with the documents as its artifact. */
-export type RecallTool = DynamicStructuredTool<
-  ToolSchemaBase,
-  { query: string },
-  { query: string },
-  [string, DocumentInterface[]]
->;
+/** A tool that answers `{ query }` with text for the model; the message of a tool call has the documents as its artifact. */
+export type RecallTool = DynamicStructuredTool<ToolSchemaBase, { query: string }, { query: string }, string>;
 
 const SCHEMA: JsonSchema7Type = {
   type: "object",
