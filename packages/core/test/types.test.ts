@@ -28,6 +28,7 @@ import {
   comparePolicies,
   importState,
   type PolicyReport,
+  type PrunableCollection,
   type ReplayReport,
   type RevocationReport,
   replay,
@@ -120,6 +121,15 @@ describe("the public surface", () => {
     for (const learner of [oar(), qValue(), similarity()]) {
       expect(createEngine({ store: memoryStore(), learner: learner as Learner }).learner).toBe(learner);
     }
+  });
+
+  it("lets the namespace and the next page of an own collection be there and undefined", () => {
+    expectTypeOf({
+      name: "rows",
+      namespace: undefined as string | undefined,
+      list: async () => ({ memories: [{ id: "a", createdAt: 0 }], next: undefined as string | undefined }),
+      archive: async () => 0,
+    }).toExtend<PrunableCollection>();
   });
 
   it("narrows errors by code", () => {

@@ -51,6 +51,21 @@ describe("the types", () => {
     };
   });
 
+  it("of an application's own collection let its fields be there and undefined", () => {
+    () => {
+      const hit = {
+        id: "a",
+        text: "restart",
+        similarity: 1,
+        query: undefined as string | undefined,
+        metadata: undefined as object | undefined,
+      };
+      const collection = { name: "rows", namespace: undefined as string | undefined, search: async () => [hit] };
+      memory.retriever(collection, { k: 1 });
+      memory.vectorStore(collection);
+    };
+  });
+
   it("of a selector of examples fit prompts, and know the store's filter", () => {
     () => {
       const exampleSelector = memory.exampleSelector(vectors, { filter: (document: Document) => document.id === "a" });

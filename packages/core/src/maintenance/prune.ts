@@ -12,11 +12,11 @@ export interface PrunableCollection {
   /** Its name in the ledger. */
   readonly name: string;
   /** Whose memories these are. @default "default" */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   /** A page of the memories that are not archived; `createdAt` in Unix ms. `next` is absent after the last page. */
   list(page: { readonly after?: string; readonly limit: number }): Promise<{
     readonly memories: readonly { readonly id: string; readonly createdAt: number }[];
-    readonly next?: string;
+    readonly next?: string | undefined;
   }>;
   archive(ids: readonly string[]): Promise<unknown>;
 }

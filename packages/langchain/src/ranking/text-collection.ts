@@ -7,15 +7,15 @@ export interface TextCollection {
   /** Its name in the ledger. */
   readonly name: string;
   /** Whose memories these are. @default "default" */
-  readonly namespace?: string;
+  readonly namespace?: string | undefined;
   /** The best matches, best first. `similarity`: higher is better, finite, on one scale for all searches. */
   search(query: { readonly text: string; readonly limit?: number; readonly filter?: never }): Promise<
     readonly {
       readonly id: string;
       readonly text: string;
       readonly similarity: number;
-      readonly query?: string;
-      readonly metadata?: object;
+      readonly query?: string | undefined;
+      readonly metadata?: object | undefined;
     }[]
   >;
   /** For `addDocuments`. @default documents cannot be added */
