@@ -192,4 +192,9 @@ describe("an agent with ranked tools", () => {
       expect.objectContaining({ code: "INVALID_ARGUMENT" }),
     );
   });
+
+  it("says that an object of tools is empty", () => {
+    const { memory } = bench();
+    expect(() => rankedToolsProcessor({ memory, tools: {} })).toThrow("an object of at least one tool");
+  });
 });

@@ -127,7 +127,8 @@ const OPTIONS: FieldRules<Pick<RankedToolsFields, "k" | "collection" | "namespac
 
 /** @throws INVALID_ARGUMENT for no tools, for one without a name, and for two of one name */
 function namesOf(tools: readonly StructuredToolInterface[]): ReadonlySet<string> {
-  if (!Array.isArray(tools) || tools.length === 0) throw illegalOption("tools", "tools must be a list of tools", tools);
+  if (!Array.isArray(tools) || tools.length === 0)
+    throw illegalOption("tools", "tools must be a list of at least one tool", tools);
   const names = tools.map((tool: StructuredToolInterface | null | undefined) => tool?.name);
   if (!names.every((name): name is string => typeof name === "string" && name !== ""))
     throw illegalOption("tools", "tools must have a name each; a provider's own tools belong to the agent", tools);

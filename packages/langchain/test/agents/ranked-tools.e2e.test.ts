@@ -202,4 +202,9 @@ describe("an agent with ranked tools", () => {
       expect.objectContaining({ code: "INVALID_ARGUMENT", message }),
     );
   });
+
+  it("says that a list of tools is empty", async () => {
+    const { memory } = await bench();
+    expect(() => rankedTools({ memory, tools: [] })).toThrow("a list of at least one tool");
+  });
 });

@@ -116,7 +116,7 @@ function describedTools(tools: RankedToolsProcessorFields["tools"]): Described[]
   const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
   const given = isObject(tools) && !Array.isArray(tools) ? Object.entries(tools) : [];
   if (given.length === 0 || !given.every(([, tool]) => isObject(tool)))
-    throw illegalOption("tools", "tools must be an object of tools, as the agent takes it", tools);
+    throw illegalOption("tools", "tools must be an object of at least one tool, as the agent takes it", tools);
   return given.map(([name, tool]) => {
     const { description } = tool as { readonly description?: unknown };
     return { name, description: typeof description === "string" ? description : "" };
