@@ -9,7 +9,7 @@ export interface SeedDocument {
   readonly options: QValueOptions;
   /** `config.enabled`: when false, requests pass through unchanged and nothing is recorded. */
   readonly enabled: boolean;
-  /** Missing or illegal values that were replaced, one sentence each. */
+  /** Missing or illegal values of memories and contexts that were replaced, one sentence each. */
   readonly warnings: readonly string[];
   /** The parsed file: {@link formatSeedState} writes its unknown keys back. */
   readonly source: Readonly<Record<string, unknown>>;
@@ -25,8 +25,8 @@ const SETTINGS = {
 
 /**
  * Reads `{ memories, contexts, config }` (a string or parsed JSON). Stored q-values are kept even when the table's
- * rewards cannot reach them; a missing, non-finite or out-of-range number becomes its default, with a warning.
- * Dates without a time mean 00:00 UTC.
+ * rewards cannot reach them; a missing, non-finite or out-of-range number of a memory or context becomes its default, with a warning.
+ * Settings stay as they are: `qValue(options)` refuses illegal ones. Dates without a time mean 00:00 UTC.
  *
  * @throws INVALID_STATE when it is not JSON or not of that shape
  */
