@@ -47,15 +47,6 @@ describe("an outcome while the store is out of reach", () => {
     await expect(engine.report("never heard of", { reward: false })).rejects.toMatchObject({ code: "UNKNOWN_EPISODE" });
   });
 
-  it("whose answer was lost is not counted twice by the outbox", async () => {
-    const world = queueing();
-    world.faults.commit = "after";
-    await runs(world, 3);
-    world.faults.commit = "none";
-    await world.engine.flush();
-    expect(await world.engine.status()).toMatchObject({ outcomes: { user: 3 }, corrections: 0, seq: 6 });
-  });
-
   it("gives the same state as if the store had never been away", async () => {
     const shown = async ({ engine }: Pick<ReturnType<typeof testEngine>, "engine">): Promise<void> => {
       const { episode } = await engine.rank(request({ keepOrder: true }));
@@ -273,16 +264,6 @@ describe("an outcome while the store is out of reach", () => {
       level: "error",
       fields: { code: "OUTBOX_REFUSED", reason: "IDEMPOTENCY_CONFLICT", key: "outcome:key:k" },
     });
-  });
-
-  it("that an earlier process left in the outbox is passed on by the next one", async () => {
-    const world = queueing();
-    world.faults.commit = "before";
-    await runs(world, 2);
-    const heir = testEngine({ store: withOutbox(world.inner, world.outbox), prefix: "heir" });
-    await heir.engine.flush();
-    expect(world.outbox.waiting).toEqual([]);
-    expect(await heir.engine.status()).toMatchObject({ outcomes: { user: 2 } });
   });
 });
 

@@ -270,28 +270,6 @@ describe("a tracked agent", () => {
     expect(await nothingOpen(memory)).toBe(true);
   });
 
-  it("waits while a person decides, and settles when the run goes on", async () => {
-    const { memory, vectors } = await bench();
-    const act = tool(() => "done", { name: "act", description: "acts", schema: z.object({}) });
-    const agent = memory.track(
-      createAgent({
-        model: calling([recall()], [{ name: "act", args: {}, id: "c2" }]),
-        tools: [act, memory.recallTool(vectors, { k: 2 })],
-        middleware: [approval()],
-        checkpointer: new MemorySaver(),
-      }),
-    );
-    const config = { configurable: { thread_id: "H" } };
-    const interrupted = await agent.invoke(QUESTION, { ...config, runId: RUN_ID });
-    expect(interrupted).toHaveProperty("__interrupt__");
-    expect(await credit(memory)).toEqual({});
-    expect(await memory.explain(RUN_ID)).toMatchObject({ state: "suspended" });
-
-    await agent.invoke(new Command({ resume: { decisions: [{ type: "approve" }] } }), config);
-    expect(await credit(memory)).toEqual({ restart: 1, scale: 1 });
-    expect(await nothingOpen(memory)).toBe(true);
-  });
-
   it("lets a resumed agent report on what it was shown before the interrupt", async () => {
     const { memory, vectors } = await bench();
     const act = tool(() => "done", { name: "act", description: "acts", schema: z.object({}) });

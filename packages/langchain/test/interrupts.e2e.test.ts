@@ -49,19 +49,6 @@ describe("an interrupted graph", () => {
     },
   );
 
-  it("debits what was shown before the interrupt, when the resumed run fails", async () => {
-    const tools = await bench();
-    const run = tools.memory.track(
-      graph(tools, () => {
-        interrupt("go on?");
-        return failing();
-      }).compile({ checkpointer: new MemorySaver() }),
-    );
-    await run.invoke({ question: QUESTION }, THREAD);
-    await expect(run.invoke(new Command({ resume: "yes" }), THREAD)).rejects.toThrow("boom");
-    expect(await credit(tools.memory)).toEqual({ restart: -1, scale: -1 });
-  });
-
   itWithAnnouncements("waits although the reader of its stream leaves at the question, with more to read", async () => {
     const tools = await bench();
     const ask = () => ({ answer: interrupt("go on?") as string });
@@ -72,18 +59,6 @@ describe("an interrupted graph", () => {
     expect(await tools.memory.explain(RUN_ID)).toMatchObject({ state: "suspended" });
     expect(await nothingOpen(tools.memory)).toBe(true);
     await run.invoke(new Command({ resume: "yes" }), THREAD);
-    expect(await credit(tools.memory)).toEqual({ restart: 1, scale: 1 });
-  });
-
-  it("may be interrupted again", async () => {
-    const tools = await bench();
-    const ask = () => ({ answer: `${interrupt("one?")}${interrupt("two?")}` });
-    const run = tools.memory.track(graph(tools, ask).compile({ checkpointer: new MemorySaver() }));
-    await run.invoke({ question: QUESTION }, THREAD);
-    await run.invoke(new Command({ resume: "a" }), THREAD);
-    expect(await credit(tools.memory)).toEqual({});
-    expect((await tools.memory.status()).episodes).toMatchObject({ suspended: 1, open: 0 });
-    await run.invoke(new Command({ resume: "b" }), THREAD);
     expect(await credit(tools.memory)).toEqual({ restart: 1, scale: 1 });
   });
 

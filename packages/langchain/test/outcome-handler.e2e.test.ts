@@ -326,25 +326,6 @@ describe("the outcome handler", () => {
     expect((await memory.explain(RUN_ID))?.outcome).toMatchObject({ tier: "observed" });
   });
 
-  it("P10: keeps 100 concurrent runs apart and leaves nothing behind", async () => {
-    const { memory, showing } = await bench();
-    const chain = memory.track(
-      RunnableLambda.from(async (run: number, config: RunnableConfig) => {
-        await sleep((run * 7) % 10);
-        await showing(run % 2 === 0 ? "restart" : "coffee").invoke("payment", config);
-        await sleep((run * 3) % 10);
-        if (run % 2 === 1) throw new Error("boom");
-        return run;
-      }),
-    );
-    await Promise.all(Array.from({ length: 100 }, (_, run) => chain.invoke(run).catch(() => undefined)));
-    const status = await memory.status();
-    expect(status.outcomes).toMatchObject({ completed: 50, observed: 50 });
-    expect(status.episodes).toMatchObject({ recorded: 100, open: 0, abandoned: 0 });
-    expect(memory.handler.openRuns).toBe(0);
-    expect(await credit(memory)).toEqual({ restart: 1, coffee: -1 });
-  });
-
   it("settles a run that was quiet for longer than an open episode is kept", async () => {
     let now = 1_000_000;
     const { memory, retriever } = await bench({ engine: { clock: () => now, episodeTtl: 60_000 } });
@@ -387,11 +368,5 @@ describe("the outcome handler", () => {
     expect(await nothingOpen(memory)).toBe(true);
     expect(await credit(memory)).toEqual({ restart: 1, scale: 1 });
     expect((await memory.status()).episodes.recorded).toBe(2);
-  });
-
-  it("forgets the oldest run beyond the limit", async () => {
-    const { memory } = await bench({ engine: { maxOpenEpisodes: 3 } });
-    for (let run = 0; run < 10; run++) memory.handler.handleChainStart({}, {}, `run-${run}`);
-    expect(memory.handler.openRuns).toBe(3);
   });
 });

@@ -46,22 +46,6 @@ describe("StateCache", () => {
     expect(values).toEqual([undefined]);
   });
 
-  it("drops the least recently used states when it has no room, reads counting as use", () => {
-    const cache = new StateCache(4 * 1300);
-    for (const id of ["a", "b", "c", "d"]) cache.write("n", "s", id, kilobyte());
-    cache.read("n", "s", ["a"], []);
-    cache.write("n", "s", "e", kilobyte());
-    expect(known(cache, ["a", "b", "c", "d", "e"])).toEqual(["a", "c", "d", "e"]);
-  });
-
-  it("makes room by bytes, not by number", () => {
-    const cache = new StateCache(20_000);
-    for (let i = 0; i < 10; i++) cache.write("n", "s", `small ${i}`, kilobyte());
-    cache.write("n", "s", "large", new Uint8Array(18_000));
-    const left = known(cache, [...Array.from({ length: 10 }, (_, i) => `small ${i}`), "large"]);
-    expect(left).toEqual(["small 9", "large"]);
-  });
-
   it("keeps nothing that is larger than the whole cache, and nothing at all with a capacity of 0", () => {
     const cache = new StateCache(2_000);
     cache.write("n", "s", "a", kilobyte());

@@ -52,19 +52,6 @@ function agentOf({ memory, vectors }: Bench, steps: Call[][] = [], tools = [act(
 }
 
 describe("how the run of an agent with memories may end", () => {
-  it.each([
-    ["aborted", () => ({ signal: AbortSignal.timeout(60) })],
-    ["timed out", () => ({ timeout: 60 })],
-  ])("%s: nothing is learned, and nothing stays open", async (_what, config) => {
-    const setup = await bench();
-    const agent = agentOf(setup, [calls("act")], [act(() => sleep(200))]);
-    await expect(agent.invoke(QUESTION, { ...config(), runId: RUN_ID })).rejects.toThrow();
-    await sleep(250);
-    expect(await credit(setup.memory)).toEqual({});
-    expect(await setup.memory.explain(RUN_ID)).toMatchObject({ state: "ended" });
-    expect(await nothingOpen(setup.memory)).toBe(true);
-  });
-
   it.each([["stopped"], [new RangeError("gone")]])(
     "aborted for a reason of the caller's own, while one of its parallel tools is done: nothing is learned: %s",
     async (reason) => {
@@ -84,16 +71,6 @@ describe("how the run of an agent with memories may end", () => {
       expect(await credit(setup.memory)).toEqual({});
     },
   );
-
-  it("at the recursion limit: it has failed", async () => {
-    const setup = await bench();
-    const agent = agentOf(
-      setup,
-      Array.from({ length: 9 }, () => calls("act")),
-    );
-    await expect(agent.invoke(QUESTION, { recursionLimit: 5 })).rejects.toThrow("Recursion limit");
-    expect(await credit(setup.memory)).toEqual({ restart: -1, scale: -1 });
-  });
 
   it("with a stream that was read to its end: it has ended", async () => {
     const setup = await bench();
