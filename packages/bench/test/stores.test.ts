@@ -5,25 +5,15 @@ import { createEngine, type Engine, memoryStore, type Store } from "@qavr/core";
 import { type PostgresServer, startServer } from "@qavr/postgres-server";
 import { sqliteStore } from "@qavr/sqlite";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { reportOf } from "../src/report/benchmark.js";
 import type { Measurement } from "../src/speed/measure.js";
 import { buildVectorIndex } from "../src/speed/vector-index.js";
 import { measureEngineOutcomes } from "../src/stores/engine-outcome.js";
 import { createHistory, HISTORY, type History, type HistoryShape, historyIndex } from "../src/stores/history.js";
-import { measureKnownReads } from "../src/stores/known.js";
 import { MEMORY_SCOPE, OUTCOME, OUTCOME_BYTES, outcomeWorkload } from "../src/stores/outcome-workload.js";
 import { countOutcomeWrites } from "../src/stores/outcome-writes.js";
 import { fillMemories, readPart } from "../src/stores/reading.js";
 import { recording } from "../src/stores/recording.js";
-import {
-  engineText,
-  knownTable,
-  lossLines,
-  readTable,
-  reportPage,
-  sizeTable,
-  throughputTable,
-} from "../src/stores/report.js";
+import { lossLines } from "../src/stores/report.js";
 import { measureThroughput, type Throughput } from "../src/stores/throughput.js";
 
 describe("an outcome of the workload", () => {
@@ -242,33 +232,11 @@ describe("the page of the stores bench", () => {
     calls: 100,
   });
   const reads = [read("SQLite, cached", 50), read("PostgreSQL, cached", 500)];
-  const engine = [{ states: 8, bytes: 8_588, measurement: read("PostgreSQL", 700) }];
-  const sizes = [
-    { store: "SQLite" as const, memories: 1_000, filled: 1, disk: 1_400_000, opened: { open: 5, memory: 2e6 } },
-  ];
 
   it("says first where stores are slower than what they are measured by", () => {
     expect(lossLines({ throughput, reads })).toEqual([
       "PostgreSQL: 0.40 to 0.40 of a bare insert's rate.",
       "Reading 50 states, PostgreSQL, cached: 10.0 times as long as SQLite.",
     ]);
-  });
-
-  it("shows all numbers, with the machine and the command", async () => {
-    const known = await measureKnownReads({ "in memory": memoryStore() }, { rounds: 2, turns: 2, events: 1_500 });
-    const results = { rounds: 8, duration: 1_500, throughput, reads, engine, known, sizes };
-    const page = reportPage(reportOf("stores", { PostgreSQL: "18.4" }, results));
-    for (const part of [
-      throughputTable(throughput),
-      engineText(engine),
-      readTable(reads),
-      knownTable(known),
-      sizeTable(sizes),
-      "PostgreSQL 18.4",
-      "8 rounds",
-    ]) {
-      expect(page).toContain(part);
-    }
-    expect(sizeTable(sizes)).toContain("1,400");
   });
 });

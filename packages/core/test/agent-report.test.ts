@@ -17,19 +17,6 @@ describe("what an agent reports about its own run", () => {
     expect(await engine.status()).toMatchObject({ outcomes: { "self-reported": 3 } });
   });
 
-  it("keeps what two calls say about two memories, and the last word about each", async () => {
-    const { engine } = testEngine();
-    const { episode } = await engine.rank(request({ topK: 2 }));
-    const ofRun = [{ episode, namespace }];
-    await recordAgentReport(engine, ofRun, { helpful: ["m1"] }, "first call");
-    await recordAgentReport(engine, ofRun, { harmful: ["m2"] }, "second call");
-    await engine.end(episode, { reward: true, tier: "completed" });
-    const votes = async () => (await engine.memories()).memories.map(({ helpful, harmful }) => helpful - harmful);
-    expect(await votes()).toEqual([1, -1]);
-    await recordAgentReport(engine, ofRun, { helpful: ["m2"] }, "third call");
-    expect(await votes()).toEqual([1, 1]);
-  });
-
   it("means the id where an id looks like a handle", async () => {
     const { engine } = testEngine();
     const list = ["m2", "other"].map((id, i) => ({ id, similarity: 1 - i / 10 }));

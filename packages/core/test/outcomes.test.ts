@@ -197,18 +197,6 @@ describe("the outcome that counts", () => {
     expect(await engine.status()).toMatchObject({ taught: taught + 1, corrections: 1 });
     expect(await replay(engine)).toMatchObject({ identical: true });
   });
-
-  it("takes booleans as 0 and 1", async () => {
-    for (const [reward, number] of [
-      [true, 1],
-      [false, 0],
-    ] as const) {
-      const { engine } = testEngine();
-      const { episode } = await engine.rank(request());
-      await engine.end(episode, { reward });
-      expect((await engine.explain(episode))?.outcome?.reward).toBe(number);
-    }
-  });
 });
 
 describe("an unknown outcome", () => {

@@ -242,21 +242,6 @@ describe("a suspended episode", () => {
     expect(await engine.resume("new")).toBe(episode);
   });
 
-  it("gives way to the next one under its alias, and counts as abandoned from then on", async () => {
-    const { engine } = testEngine();
-    const first = await engine.rank(request({ aliases: ["run 1"] }));
-    await engine.suspend(first.episode, { alias: "thread" });
-    const second = await engine.rank(request());
-    await engine.suspend(second.episode, { alias: "thread" });
-    expect((await engine.status()).episodes).toMatchObject({ recorded: 2, suspended: 1, abandoned: 1 });
-    expect(await engine.resume("thread")).toBe(second.episode);
-    expect((await engine.explain("run 1"))?.state).toBe("abandoned");
-    await engine.report("run 1", { reward: true });
-    await engine.end(second.episode, { reward: true });
-    expect((await engine.status()).taught).toBe(2);
-    expect(await replay(engine)).toMatchObject({ identical: true });
-  });
-
   it("that gave way while it ran on counts as abandoned no more once it ends", async () => {
     const { engine } = testEngine();
     const first = await engine.rank(request());
@@ -269,18 +254,6 @@ describe("a suspended episode", () => {
     expect((await engine.explain(first.episode))?.state).toBe("ended");
     expect((await engine.status()).episodes).toMatchObject({ suspended: 1, abandoned: 0 });
     expect(await replay(engine)).toMatchObject({ identical: true });
-  });
-
-  it("cannot be resumed once outcomes about it would be refused", async () => {
-    let now = 0;
-    const { engine } = testEngine({ clock: () => now, outcomeWindow: 1_000 });
-    const { episode } = await engine.rank(request());
-    await engine.suspend(episode, { alias: "thread" });
-    now = 1_000;
-    expect(await engine.resume("thread")).toBe(episode);
-    await engine.suspend(episode, { alias: "thread" });
-    now = 1_001;
-    expect(await engine.resume("thread")).toBeUndefined();
   });
 });
 

@@ -92,12 +92,6 @@ describe("a collection in LangChain", () => {
     expect(learned).not.toBe(first(documents));
   });
 
-  it("finds only what is in its namespace", async () => {
-    const own = await notes();
-    const { documents } = await learning().recall(own.of("bigquery"), "deploy fails");
-    expect(documents).toEqual([]);
-  });
-
   it("keeps its own order while learning is off", async () => {
     const own = await notes();
     const expected = (await own.search({ text: "deploy fails", limit: 4 })).map(({ id }) => id);

@@ -179,11 +179,6 @@ describe("a wrapped vector store", () => {
     expect((await documents.query(query))[0]).toEqual(own);
   });
 
-  it("returns the store's own results when learning is off", async () => {
-    const documents = qavrVector(vector, { store: memoryStore(), enabled: false });
-    expect(await documents.query({ ...query, topK: 3 })).toEqual(await vector.query({ ...query, topK: 3 }));
-  });
-
   it("belongs to the run of an agent whose tool asks it, beside what its memory recalls", async () => {
     const { memory } = bench();
     const documents = qavrVector(vector, { memory });

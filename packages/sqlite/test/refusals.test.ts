@@ -37,13 +37,16 @@ async function refusalOfNobody(path: string): Promise<unknown> {
 }
 
 describe("sqliteStore refuses, when it is opened,", () => {
-  it.each([1, 99, 511])("what is left of a ledger that was cut to %i bytes, and leaves it alone", async (length) => {
-    const path = await filledLedger();
-    truncateSync(path, length);
-    expect(refusalOf(() => sqliteStore(path)).code).toBe("STORE_CORRUPT");
-    expect(refusalOf(() => sqliteStore({ path, readOnly: true })).code).toBe("STORE_CORRUPT");
-    expect(readFileSync(path)).toHaveLength(length);
-  });
+  it.each([1, 99, 100, 511, 4_096, 20_000])(
+    "a ledger that was cut to %i bytes, and leaves it alone",
+    async (length) => {
+      const path = await filledLedger();
+      truncateSync(path, length);
+      expect(refusalOf(() => sqliteStore(path)).code).toBe("STORE_CORRUPT");
+      expect(refusalOf(() => sqliteStore({ path, readOnly: true })).code).toBe("STORE_CORRUPT");
+      expect(readFileSync(path)).toHaveLength(length);
+    },
+  );
 
   it.each<[string, unknown]>([
     ["an empty path", ""],
@@ -140,12 +143,6 @@ describe("sqliteStore refuses, when it is opened,", () => {
     expect(refusal.code).toBe("STORE_CORRUPT");
     expect(refusal.cause).toBeInstanceOf(Error);
     expect(readFileSync(path, "latin1")).toBe(content);
-  });
-
-  it.each([100, 4_096, 20_000])("a ledger cut to its first %i bytes with STORE_CORRUPT", async (length) => {
-    const path = await filledLedger();
-    truncateSync(path, length);
-    expect(refusalOf(() => sqliteStore(path)).code).toBe("STORE_CORRUPT");
   });
 
   it("a ledger that lacks a table with STORE_CORRUPT", async () => {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { ids, request, testEngine } from "../../test/support/test-engine.js";
-import { replay } from "../maintenance/index.js";
 import { similarity } from "./similarity.js";
 
 describe("similarity", () => {
@@ -25,14 +24,5 @@ describe("similarity", () => {
     const { episode } = await engine.rank(request());
     await engine.end(episode, { reward: true });
     expect(await engine.fetchSize({ topK: 7 })).toBe(7);
-  });
-
-  it("folds a corrected outcome without complaint", async () => {
-    const { engine } = testEngine({ learner: similarity() });
-    const { episode } = await engine.rank(request({ aliases: ["run"] }));
-    await engine.end(episode, { reward: true, tier: "completed" });
-    await engine.report("run", { reward: false, tier: "verified" });
-    expect(await engine.status()).toMatchObject({ corrections: 1 });
-    expect(await replay(engine)).toMatchObject({ identical: true });
   });
 });

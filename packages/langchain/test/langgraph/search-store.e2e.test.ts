@@ -65,19 +65,6 @@ describe("memory.search", () => {
     expect((await memory.explain(RUN_ID))?.exposures[0]?.items.map(({ handle }) => handle)).toEqual(["m1", "m2"]);
   });
 
-  it("debits what it found when the run fails", async () => {
-    const { memory } = await bench();
-    const graph = searching(
-      async (given, config) => {
-        await memory.search(given, PREFIX, QUERY, config, { limit: 1 });
-        return failing();
-      },
-      await itemStore(),
-    );
-    await expect(memory.track(graph).invoke({ question: QUERY })).rejects.toThrow("boom");
-    expect(await credit(memory)).toEqual({ [itemId("restart")]: -1 });
-  });
-
   it("works in a tool, with its runtime, and lets the agent vote by handle", async () => {
     const { memory } = await bench();
     const look = tool(
