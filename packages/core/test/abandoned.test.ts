@@ -3,7 +3,6 @@ import { describe, expect, it } from "vitest";
 import { type Engine, memoryStore, type Store } from "../src/index.js";
 import { decodeEvent } from "../src/ledger/event-codec.js";
 import { MAINTENANCE_EVENTS } from "../src/ledger/maintenance-events.js";
-import { replay } from "../src/maintenance/index.js";
 import { heldStore } from "./support/held-store.js";
 import { DAY, MINUTE, request, testEngine } from "./support/test-engine.js";
 
@@ -22,17 +21,6 @@ describe("an episode that nobody ends", () => {
     expect(await engine.status()).toMatchObject({ taught: 2, outcomes: { user: 2 } });
     expect(await engine.explain("lost")).toMatchObject({ episode, state: "abandoned" });
     expect(codes(logs)).toContain("EPISODE_ABANDONED");
-  });
-
-  it("still takes feedback by its alias, which counts", async () => {
-    const { engine, clock } = testEngine();
-    await engine.rank(request({ aliases: ["lost"] }));
-    clock.now += 2 * DAY;
-    await engine.flush();
-    expect((await engine.status()).episodes).toMatchObject({ open: 0, abandoned: 1 });
-    expect(await engine.report("lost", { reward: false })).toMatchObject({ status: "committed" });
-    expect(await engine.status()).toMatchObject({ taught: 1, episodes: { abandoned: 1 } });
-    expect(await replay(engine)).toMatchObject({ identical: true });
   });
 
   it.each([

@@ -28,13 +28,6 @@ describe("an episode", () => {
     }
   });
 
-  it("takes its outcome at its end", async () => {
-    const { engine } = testEngine();
-    const { episode } = await engine.rank(request());
-    expect(await engine.end(episode, { reward: true })).toEqual({ status: "committed", episode, seq: 2 });
-    expect(await engine.status()).toMatchObject({ seq: 2, episodes: { open: 0, recorded: 1 }, taught: 1 });
-  });
-
   it("takes feedback after its end, by id or alias, also days later", async () => {
     const { engine, clock } = testEngine();
     const { episode } = await engine.rank(request({ aliases: ["run"] }));
@@ -133,14 +126,6 @@ describe("an episode", () => {
     const [collection] = (await engine.status()).collections;
     expect(collection?.best).toMatchObject([{ id: "d0", evidence: 1 }]);
     expect(await replay(engine)).toMatchObject({ identical: true });
-  });
-
-  it("cannot be ended twice, but reported on", async () => {
-    const { engine } = testEngine();
-    const { episode } = await engine.rank(request());
-    await engine.end(episode, { reward: true });
-    await expect(engine.end(episode, { reward: true })).rejects.toMatchObject({ code: "UNKNOWN_EPISODE" });
-    await expect(engine.report(episode, { reward: true })).resolves.toMatchObject({ status: "committed" });
   });
 
   it("keeps every alias that was added between reports", async () => {

@@ -288,15 +288,6 @@ describe("an idempotency key", () => {
     await engine.end(episode);
     expect((await engine.explain(episode))?.outcome).toMatchObject({ reward: 0 });
   });
-
-  it("belongs to its namespace", async () => {
-    const { engine } = testEngine();
-    for (const namespace of ["a", "b"]) {
-      const { episode } = await engine.rank(request({ namespace }));
-      const receipt = await engine.end(episode, { reward: namespace === "a", idempotencyKey: "order 7" });
-      expect(receipt?.status).toBe("committed");
-    }
-  });
 });
 
 describe("a late outcome", () => {

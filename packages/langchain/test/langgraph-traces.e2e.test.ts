@@ -30,13 +30,6 @@ describe("a tracked graph", () => {
     expect((await tracked.getState({ configurable: { thread_id: "T" } })).next).toEqual([]);
   });
 
-  it("debits what was shown, when a node throws", async () => {
-    const tools = await bench();
-    const run = tools.memory.track(graph(tools, failing).compile());
-    await expect(run.invoke({ question: "payment queue stuck" })).rejects.toThrow("boom");
-    expect(await credit(tools.memory)).toEqual({ restart: -1, scale: -1 });
-  });
-
   it.each([
     ["aborted", () => ({ signal: AbortSignal.timeout(30) })],
     ["timed out", () => ({ timeout: 30 })],

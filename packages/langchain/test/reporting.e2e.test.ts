@@ -52,13 +52,6 @@ describe("report", () => {
     expect((await memory.status()).episodes.recorded).toBe(1);
   });
 
-  it("takes votes by handle or by id", async () => {
-    const setup = await bench();
-    await run(setup);
-    await setup.memory.report(RUN_ID, { reward: 0.5, helpful: ["m1"], harmful: ["scale"], used: ["m1"] });
-    expect(await credit(setup.memory)).toEqual({ restart: 1, scale: -1 });
-  });
-
   it("keeps two thumbs on two memories, the last one on each, and takes one back", async () => {
     const setup = await bench();
     await run(setup);
