@@ -40,8 +40,8 @@ export interface NewLesson {
   readonly date?: string | undefined;
 }
 
-const isText = (value: unknown): boolean => typeof value === "string" && value.trim() !== "";
-const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
+export const isText = (value: unknown): boolean => typeof value === "string" && value.trim() !== "";
+export const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
 
 /** Without a dot or a space at the beginning, or a space at the end. */
 const FOLDER_NAME = /^(?![.\s]).*\S$/;

@@ -1,6 +1,7 @@
 import { QavrError } from "@qavr/core";
 import { between, type FieldRule, whole } from "@qavr/core/store";
 import { loadSqlite } from "@qavr/sqlite/file";
+import { isText } from "./lesson-options.js";
 import { isDate } from "./sections.js";
 
 /** A lesson's counts, as a row of hive's table `lesson_reinforcement`. */
@@ -33,8 +34,6 @@ const SCHEMA = `CREATE TABLE IF NOT EXISTS lesson_reinforcement (
 const UPSERT = `INSERT INTO lesson_reinforcement VALUES (?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (project, heading) DO UPDATE SET reinforcements = excluded.reinforcements, confidence = excluded.confidence,
     first_seen = excluded.first_seen, last_referenced = excluded.last_referenced`;
-
-const isText = (value: unknown): boolean => typeof value === "string" && value.trim() !== "";
 
 const RULES: Readonly<Record<keyof LessonRow, FieldRule>> = {
   lesson_id: [isText, "a text that is not empty"],

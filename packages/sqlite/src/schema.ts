@@ -124,7 +124,7 @@ export function inspect(db: DatabaseSync, path: string, format: FileFormat = LED
   if (changed !== undefined || version === 0) {
     throw new QavrError(
       "STORE_CORRUPT",
-      `The ${what} ${path} was changed by something else than @qavr/sqlite: ${changed ?? "its schema version"} is not as it was created. Undo that, or restore a backup.`,
+      `The ${what} ${path} was changed by something other than @qavr/sqlite: ${changed ?? "its schema version"} is not as it was created. Undo that, or restore a backup.`,
       { details: { path, changed: changed ?? "user_version" } },
     );
   }

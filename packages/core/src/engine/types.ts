@@ -297,7 +297,7 @@ export interface Engine {
   /**
    * Opens an episode before its first exposure and returns its id.
    *
-   * @param options.lastHandle Number of the last short name that is still in sight of the reader (`m7` of an earlier turn): the
+   * @param options.lastHandle Number of the last handle that is still in sight of the reader (`m7` of an earlier turn): the
    * episode's memories get the names after it. @default 0
    * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED
    */

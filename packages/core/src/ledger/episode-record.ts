@@ -10,7 +10,7 @@ export interface EpisodeItem {
   readonly id: string;
   readonly similarity: number;
   readonly weight: number;
-  /** Number of its short name: 1 for `m1`. */
+  /** Number of its handle: 1 for `m1`. */
   readonly handle: number;
   readonly group?: GroupOfShown | undefined;
 }

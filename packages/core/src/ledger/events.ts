@@ -36,7 +36,7 @@ export interface ShownItem {
   readonly index: number;
   /** Rank in the list, from 1. */
   readonly rank: number;
-  /** Number of its short name in the episode: 1 for `m1`. */
+  /** Number of its handle in the episode: 1 for `m1`. */
   readonly handle: number;
   /** Fingerprint of the memory's text, 0 when the host gave none. */
   readonly contentHash: number;

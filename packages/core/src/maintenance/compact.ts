@@ -222,7 +222,7 @@ function statesOfPast(fold: Fold, before: number): StateRef[] {
 function notFollowing(namespace: string, { scope, id }: StateRef): QavrError {
   return new QavrError(
     "INVALID_STATE",
-    `State ${scope}/${id} of namespace ${namespace} does not follow from its ledger, which must not be dropped then. Call verify(engine) and repair(engine) first.`,
+    `State ${scope}/${id} of namespace ${namespace} does not follow from its ledger, so the entries cannot be dropped. Call verify(engine) and repair(engine) first.`,
     { details: { namespace, state: `${scope}/${id}` } },
   );
 }

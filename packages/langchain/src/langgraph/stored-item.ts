@@ -34,7 +34,7 @@ export type GivenStore = SearchableStore | BaseStore<string, unknown> | null | u
 export interface FoundItem extends StoredItem {
   /** Its text, as the `textOf` option reads it. */
   readonly text: string;
-  /** Its short name for prompts and reports; undefined where nothing was recorded. */
+  /** Its handle for prompts and reports; undefined where nothing was recorded. */
   readonly handle: string | undefined;
   /** The episode that it was shown in, for a later `memory.report`; undefined where nothing was recorded. */
   readonly episode: string | undefined;

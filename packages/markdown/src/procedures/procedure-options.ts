@@ -11,6 +11,7 @@ import {
   whole,
 } from "@qavr/core/store";
 import type { LocalMemoriesOptions } from "@qavr/local";
+import { isObject, isText } from "../lesson-options.js";
 import type { Transcript } from "./distil.js";
 import { isPossibleId, type ProcedureKind } from "./procedure-file.js";
 import type { AskModel } from "./review.js";
@@ -64,8 +65,6 @@ export interface ProcedureOutcome extends InRun {
   readonly tier?: OutcomeTier | undefined;
 }
 
-const isObject = (value: unknown): boolean => typeof value === "object" && value !== null;
-const isText = (value: unknown): boolean => typeof value === "string" && value.trim() !== "";
 const isFunction = (value: unknown): boolean => typeof value === "function";
 
 const NAME: FieldRule = [isText, "a text that is not empty"];

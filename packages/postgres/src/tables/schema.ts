@@ -285,7 +285,7 @@ async function inspect(connection: Connection, { schema, place }: ResolvedOption
   if (changed !== undefined) {
     throw new QavrError(
       "STORE_CORRUPT",
-      `The ledger in ${place} was changed by something else than @qavr/postgres: column ${changed} is not as it was created. Undo that, or restore a backup.`,
+      `The ledger in ${place} was changed by something other than @qavr/postgres: column ${changed} is not as it was created. Undo that, or restore a backup.`,
       { details: { place, changed } },
     );
   }

@@ -19,7 +19,7 @@ export interface OpenExposure
   credited: boolean;
 }
 
-/** A memory that an episode showed, by its id and its short name. */
+/** A memory that an episode showed, by its id and its handle. */
 export interface Shown {
   readonly id: string;
   readonly handle: string;
@@ -40,7 +40,7 @@ export interface OpenEpisode {
   recordedState: { readonly state: EpisodeState; readonly suspendedAs: string } | undefined;
   /** The record of an earlier process (after a resume), else undefined. */
   readonly earlier: EpisodeRecord | undefined;
-  /** Number of the short name of each memory shown so far, by collection and id. */
+  /** Number of the handle of each memory shown so far, by collection and id. */
   readonly handles: Map<string, number>;
   /** Memories that it showed and that were forgotten since. */
   readonly forgotten: Shown[];
@@ -207,7 +207,7 @@ export function hasRoomFor(episode: OpenEpisode, dims: number, ids: readonly str
   return episode.recordBytes <= MAX_RECORD ? "yes" : hadRoom ? "no longer" : "no";
 }
 
-/** The number of a memory's short name, unique in its episode: 1 for `m1`. */
+/** The number of a memory's handle, unique in its episode: 1 for `m1`. */
 export function handleOf(episode: OpenEpisode, collection: string, id: string): number {
   const key = pairKey(collection, id);
   const known = episode.handles.get(key);

@@ -15,7 +15,7 @@ export function shownInRecord(record: EpisodeRecord): Shown[] {
   return record.exposures.flatMap(({ items }) => items.map(({ id, handle }) => ({ id, handle: `m${handle}` })));
 }
 
-/** A memory's id for its id or short name; undefined for one that was not shown. An id that looks like a short name is taken as the id. */
+/** A memory's id for its id or handle; undefined for one that was not shown. An id that looks like a handle is taken as the id. */
 export function idOf(name: string, shown: readonly Shown[]): string | undefined {
   if (shown.some(({ id }) => id === name)) return name;
   return shown.find(({ handle }) => handle === name)?.id;
@@ -27,7 +27,7 @@ export function resolveShown(name: string, shown: readonly Shown[], episode: str
   if (id !== undefined) return id;
   throw new QavrError(
     "NOT_SHOWN",
-    `Episode ${episode} did not show a memory ${name}. Name memories that it showed, by id or short name.`,
+    `Episode ${episode} did not show a memory ${name}. Name memories that it showed, by id or handle.`,
     { details: { episode, memory: name, shown: shown.map(({ id }) => id) } },
   );
 }
