@@ -38,7 +38,7 @@ export interface LocalQuery {
 /** A memory that a search found. */
 export interface LocalHit extends StoredMemory {
   /**
-   * In [0, 1], higher is better, on one scale for all searches: the share of the request's words that the text covers, rare words more;
+   * In [0, 1], higher is better, on one scale for all searches: the share of the request's words that the text covers (rare words count more);
    * with an embedding model, the mean of that and of the cosine.
    */
   readonly similarity: number;
@@ -74,7 +74,7 @@ export interface LocalMemories {
    * Adds memories, or replaces those with the same id; an archived one is restored. Many are added in parts of some hundred: each part is
    * durable as a whole, and the event loop runs between them. After a failure the parts before it are kept; adding again is safe.
    *
-   * With an embedding model, texts that have no vector yet are embedded; while the model fails they are kept without, and
+   * With an embedding model, texts that have no vector yet are embedded; while the model fails they are kept without a vector, and
    * {@link LocalMemories.reembed} makes it later.
    *
    * @returns their ids, in order
@@ -103,7 +103,7 @@ export interface LocalMemories {
    * ones. Evidence in the ledger is kept by id, so nothing that was learned is lost. Returns their number.
    *
    * @throws INVALID_ARGUMENT without an embedding model, and the model's error; what was made until then is kept. A text that the model
-   * refuses, such as one that is too long for it, keeps no other from its vector: the error comes at the end
+   * refuses, such as too long a text, does not keep others from their vectors: the error comes at the end
    */
   reembed(options?: ProgressOptions): Promise<number>;
   /** Number of memories that are not archived. */

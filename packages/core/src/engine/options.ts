@@ -64,7 +64,7 @@ export interface EngineOptions {
   readonly writeTimeout?: number | undefined;
   /** Unix ms. @default Date.now */
   readonly clock?: (() => number) | undefined;
-  /** Runs something after so many ms, and returns how to call it off: for the timeouts. @default setTimeout */
+  /** Runs a function after so many ms, for the timeouts. Returns a function that cancels it. @default setTimeout */
   readonly setTimer?: SetTimer | undefined;
   /** New episode ids. @default the time and 62 random bits, to base 36 */
   readonly createId?: (() => string) | undefined;

@@ -29,8 +29,8 @@ export interface Candidate {
    */
   readonly label?: string | undefined;
   /**
-   * True for memories that an agent wrote, or imported ones: rewards then lift them by at most a quarter of a standard deviation and
-   * past no verified memory, until three verified successes have confirmed it. Failures count in full. @default false
+   * True for a memory that an agent wrote, or an imported one: rewards lift it by at most a quarter of a standard deviation, and never
+   * past a verified memory, until three verified successes have confirmed it. Failures count in full. @default false
    */
   readonly unverified?: boolean | undefined;
   /**
@@ -137,11 +137,11 @@ export interface OutcomeInput {
   readonly tier?: OutcomeTier | undefined;
   /** Name of the reporter: a channel or a person, for auditing and revocation. @default the tier */
   readonly source?: string | undefined;
-  /** Ids (or handles) of memories that helped. A memory's votes of one tier give way to the last; those of a better tier replace all. */
+  /** Ids (or handles) of memories that helped. Of one tier, the last vote on a memory counts; votes of a better tier replace all of a weaker one. */
   readonly helpful?: readonly string[] | undefined;
   /** Ids (or handles) of memories that misled. */
   readonly harmful?: readonly string[] | undefined;
-  /** Ids (or handles) of memories whose earlier vote is taken back: they have none then. */
+  /** Takes back the earlier votes on these memories (ids or handles). */
   readonly neutral?: readonly string[] | undefined;
   /**
    * Ids (or handles) of the memories that the run used; absent: unknown. A string means that the application found it, and that the
@@ -298,7 +298,7 @@ export interface Engine {
    * Opens an episode before its first exposure and returns its id.
    *
    * @param options.lastHandle Number of the last handle that is still in sight of the reader (`m7` of an earlier turn): the
-   * episode's memories get the names after it. @default 0
+   * episode's handles go on after it. @default 0
    * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED
    */
   open(options?: {

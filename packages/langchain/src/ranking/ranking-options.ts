@@ -45,7 +45,7 @@ export interface RankingOptions extends DocumentIdOptions {
   /** Kind of task; overrides the memory's. @default the memory's */
   readonly context?: ScopeOption<RunInfo> | undefined;
   /**
-   * True for documents without verification, such as an agent's notes or an import. Rewards lift them a little, and past no verified
+   * True for documents without verification, such as an agent's notes or an import. Rewards lift them a little, and never past a verified
    * document, until verified successes have confirmed them. Give it wherever agents write into the store. @default none
    */
   readonly unverified?: ((document: DocumentInterface) => boolean) | undefined;

@@ -22,8 +22,8 @@ export interface ProceduresOptions {
   /** The engine whose ledger counts outcomes, such as `qavr().engine`. @default one on `.qavr/ledger.db` in the root */
   readonly engine?: Engine | undefined;
   /**
-   * Scope of learning. `list()`, `get()`, `stamp()`, `review()` and `distil()` go by what happened in this one alone, whatever runs name,
-   * and only in this one an edited file keeps its evidence.
+   * Scope of learning. `list()`, `get()`, `stamp()`, `review()` and `distil()` read the events of this one alone, whatever runs name. Only in
+   * this one an edited file keeps its evidence.
    *
    * @default "default"
    */
