@@ -28,6 +28,7 @@ const NOT_FOR_CLIENTS = ["tier", "weight", "source"] as const;
  *     GET  /qavr/status?namespace=…
  *     POST /qavr/outcome           the argument of `memory.reportOutcome`, without tier, weight and source: the tier is `user`
  *
+ * An `idempotencyKey` over HTTP is another one than the same key in the application.
  * An error is `{ error: { code, message } }` with status 400, 404, 409, 410 or 503. Authentication and the choice of users that may see
  * or judge a run are the server's.
  *
@@ -46,10 +47,16 @@ export function qavrRoutes(memory: QavrMemory, options: RoutesOptions = {}): Api
     route(`${path}/outcome`, "POST", async ({ req }) => {
       const body: unknown = await req.json().catch(() => undefined);
       const field = NOT_FOR_CLIENTS.find((name) => Object.hasOwn(Object(body), name));
-      if (field === undefined) return memory.reportOutcome(body as ReportedRun);
+      if (field === undefined) return memory.reportOutcome(withClientKey(body) as ReportedRun);
       throw new QavrError("INVALID_ARGUMENT", `A client's outcome has no ${field}. It is the server's to decide.`);
     }),
   ];
+}
+
+/** With a key of its own for clients: under a scorer's or a run's key a client could keep a better outcome out. */
+function withClientKey(body: unknown): unknown {
+  const key = (body as { readonly idempotencyKey?: unknown } | null | undefined)?.idempotencyKey;
+  return typeof key === "string" ? { ...(body as object), idempotencyKey: `client:${key}` } : body;
 }
 
 function route(path: string, method: "GET" | "POST", answer: (call: Call) => Promise<object>): ApiRoute {

@@ -318,6 +318,22 @@ describe("routes for a front-end", () => {
     expect(await call(memory, "/qavr/status", {})).toMatchObject({ status: 200, body: { episodes: { recorded: 1 } } });
   });
 
+  it("keep a client's idempotency keys apart from those of scorers and runs", async () => {
+    const { memory } = bench();
+    await remember(memory, "deploy the service with helm upgrade");
+    const agent = scriptedAgent(memory, [{ text: "with helm" }]);
+    const { runId } = await agent.generate("how is the service deployed", { memory: { thread: "t", resource: USER } });
+    const { episode = "" } = (await memory.explain({ runId })) ?? {};
+    for (const id of [runId, episode]) {
+      const body = { runId, success: true, idempotencyKey: `scorer:checker:${id}` };
+      const replies = [await call(memory, "/qavr/outcome", { body }), await call(memory, "/qavr/outcome", { body })];
+      expect(replies.map((reply) => (reply.body as { status: string }).status)).toEqual(["committed", "duplicate"]);
+    }
+    const checker = memory.rewardFrom({ id: "checker", run: async (_run: object) => ({ score: 0 }) });
+    await checker.run({ runId, threadId: "t" });
+    expect((await memory.explain({ runId }))?.outcome).toMatchObject({ reward: 0, source: "scorer:checker" });
+  });
+
   it.each<[string, string, { query?: object; body?: unknown }, number, string]>([
     ["a run that is not known", "explain", { query: { runId: "none" } }, 404, "UNKNOWN_EPISODE"],
     ["no run", "explain", {}, 400, "INVALID_ARGUMENT"],
