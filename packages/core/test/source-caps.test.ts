@@ -174,6 +174,29 @@ describe("a source's cap", () => {
     expect(await evidence(world)).toEqual({ a: 4 });
   });
 
+  it("keeps a source that is beyond it from taking away what others of its tier said", async () => {
+    const world = testEngine(capped);
+    const { engine } = world;
+    const said = async (outcome: OutcomeInput, id = "a"): Promise<string> => {
+      const { episode } = await engine.rank({ candidates: [{ id, similarity: 1 }], topK: 1 });
+      await engine.end(episode, { ...outcome, source: `of ${episode}` });
+      return episode;
+    };
+    await runs(world, 3, { reward: false, source: "liar" });
+    const rewarded = await said({ reward: true, tier: "user" });
+    await engine.report(rewarded, { reward: false, source: "liar" });
+    expect(await engine.explain(rewarded)).toMatchObject({ outcome: { reward: 1, source: `of ${rewarded}` } });
+    const voted = await said({ helpful: ["a"] });
+    await engine.report(voted, { harmful: ["a"], source: "liar" });
+    expect((await engine.memories({ ids: ["a"] })).memories[0]).toMatchObject({ helpful: 1, harmful: 0, successes: 1 });
+    expect(world.logs.map(({ fields }) => fields.code)).toEqual(["SOURCE_CAPPED", "SOURCE_CAPPED"]);
+    expect(await engine.status()).toMatchObject({ cappedCredits: 2 });
+    const other = await said({ reward: true, tier: "user" }, "b");
+    await engine.report(other, { reward: false, source: "liar" });
+    expect(await engine.explain(other)).toMatchObject({ outcome: { reward: 0, source: "liar" } });
+    expect(await replay(engine)).toMatchObject({ identical: true });
+  });
+
   it("is part of the ledger: a replay without the option gives the same state", async () => {
     const world = testEngine(capped);
     await runs(world, 10, ann);

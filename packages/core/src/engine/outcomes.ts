@@ -105,7 +105,7 @@ export function createOutcomes(parts: EngineParts, episodes: EpisodeLifecycle): 
     { status, seq }: RecordedReceipt,
   ): Promise<OutcomeReceipt> {
     if (status === "committed" && parts.governance?.rulesFor(outcome.tier).cap) {
-      await (await import("./on-first-use.js")).logCaps(parts, namespace, episode, outcome.source);
+      await (await import("./on-first-use.js")).logCaps(parts, namespace, episode, outcome);
     }
     return { status, episode, seq };
   }

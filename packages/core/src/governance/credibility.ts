@@ -6,7 +6,7 @@ import type {
   EpisodeExposure,
   EpisodeRecord,
 } from "../ledger/episode-record.js";
-import type { OutcomeRules } from "../ledger/events.js";
+import type { OutcomeEvent, OutcomeRules } from "../ledger/events.js";
 import { memoryHash } from "../ledger/memory-hash.js";
 import { sourceRef } from "../ledger/state-keys.js";
 import type { StateRef } from "../store/store.js";
@@ -19,14 +19,39 @@ export function sourcesOf({ reward, votes }: EpisodeRecord): StateRef[] {
   return [reward, ...votes].flatMap((part) => (part?.credibility?.cap ? [sourceRef(part.credibility.source)] : []));
 }
 
-/** How far an outcome's source is believed as it arrives; undefined: in full, without limit. */
+/**
+ * How far an outcome's source is believed as it arrives; undefined: in full, without limit. Not at all where the outcome would take
+ * away what others have said and puts too little in its place: a source beyond its cap on some memory replaces no other source of its
+ * tier, one beyond its cap on all memories replaces none.
+ */
 export function credibilityOf<Shared, Memory>(
   draft: Draft<Shared, Memory>,
-  source: string,
+  episode: EpisodeRecord,
+  event: OutcomeEvent,
   { audited, cap }: OutcomeRules,
 ): Credibility | undefined {
   if (!audited && !cap) return undefined;
-  return { source, trust: audited ? trustOf(sourceOf(draft, source).trust) : 1, cap, capped: [] };
+  const { source, tier, weight } = event;
+  // A copy: nothing is charged here.
+  const { trust: known, spending } = sourceOf(draft, source);
+  const trust = audited ? trustOf(known) : 1;
+  const credibility = { source, trust, cap, capped: [] };
+  const others = (event.reward === null ? episode.votes : [episode.reward, ...episode.votes]).filter(
+    (part) => part && part.source !== source && (part.credibility?.trust ?? 1) > 0,
+  );
+  if (!cap || trust === 0 || others.length === 0) return credibility;
+  const memories = creditedBy(event, episode.exposures);
+  const beyond = memories.filter((memory) => !charge(spending, cap, memory, weight * trust, draft.at)).length;
+  const isRefused = others.some((part) => (part?.tier === tier ? beyond > 0 : beyond === memories.length));
+  if (!isRefused || beyond === 0) return credibility;
+  draft.stats.capped = (draft.stats.capped ?? 0) + beyond;
+  return { ...credibility, trust: 0 };
+}
+
+/** The memories that an outcome is charged for: those that it names where it has no reward, else all. */
+function creditedBy({ reward, helpful, harmful }: OutcomeEvent, exposures: readonly EpisodeExposure[]): number[] {
+  const named = new Set([...helpful, ...harmful]);
+  return [...addresses(exposures)].filter(([, id]) => reward !== null || named.has(id)).map(([address]) => address);
 }
 
 /**

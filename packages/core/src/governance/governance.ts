@@ -52,7 +52,7 @@ export function governance(options: GovernanceOptions = {}): Governance {
     *weigh(draft, episode, event, rules) {
       if (rules.audited || rules.cap) yield* draft.load([sourceRef(event.source)]);
       yield* auditClaims(draft, episode, event);
-      return credibilityOf(draft, event.source, rules);
+      return credibilityOf(draft, episode, event, rules);
     },
     setAside,
     *chargeExposures(draft, episode, added) {
