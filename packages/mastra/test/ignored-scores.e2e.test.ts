@@ -1,4 +1,5 @@
 import { createScorer, runEvals } from "@mastra/core/evals";
+import { InMemoryStore } from "@mastra/core/storage";
 import type { FeedbackReward, LearningOptions } from "@qavr/mastra";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { bench, latest, scriptedAgent, USER } from "./support/bench.js";
@@ -124,5 +125,23 @@ describe("a thumb beside an application's own reader of feedback", () => {
     const given = await judged({ feedback }, () => half, true);
     await giveFeedback(given, { feedbackType: "thumbs", value: -1 });
     await expect.poll(() => rewardOf(given)).toMatchObject(outcome);
+  });
+});
+
+describe("feedback without an id, as Mastra 1.14 gives it", () => {
+  it("counts beside earlier feedback of the run, and once when it arrives again", async () => {
+    const { codes, logger } = listener();
+    const storage = new InMemoryStore();
+    const store = await storage.getStore("observability");
+    // That of today refuses it.
+    Object.assign(store ?? {}, { createFeedback: async () => {} });
+    const given = await judged({ logger }, () => half, true, { storage });
+    for (const [value, second] of Object.entries({ up: 1, down: 2, "-1": 2 })) {
+      const thumb = { feedbackType: "thumbs", value, runId: given.runId, timestamp: new Date(second * 1_000) };
+      await store?.createFeedback({ feedback: thumb as never });
+    }
+    expect(await rewardOf(given)).toMatchObject({ reward: 0, tier: "user" });
+    expect((await given.memory.status()).outcomes.user).toBe(2);
+    expect(codes).not.toContain("ALREADY_REWARDED");
   });
 });

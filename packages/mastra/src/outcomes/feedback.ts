@@ -10,6 +10,7 @@ import { hasScale, thumbs } from "./score-rewards.js";
 /** The parts of feedback with its judgement. */
 export type ReceivedFeedback = Pick<ExportedFeedback, "feedbackType" | "value" | "comment"> & {
   readonly feedbackId?: string | null | undefined;
+  readonly timestamp?: Date | undefined;
 };
 
 /** Records feedback as a person's outcome of a run, once however often it arrives. Rejects only when failures reach the caller. */
@@ -21,7 +22,9 @@ export async function recordFeedback(
   try {
     const own = answered("feedback", parts.options.feedback?.(feedback));
     const outcome = own === undefined ? thumbs(feedback) : own;
-    const { feedbackId, feedbackType } = feedback;
+    const { feedbackType, timestamp } = feedback;
+    // Early versions of Mastra 1 give feedback no id.
+    const feedbackId = feedback.feedbackId ?? `${feedbackType}@${Number(timestamp)}`;
     const source = `feedback:${feedbackType}`;
     if (outcome === undefined && hasScale(feedback)) {
       const why = `Feedback of the type ${quoted(String(feedbackType))} has a value that is not known to be good or bad, and teaches nothing. Say what it means with qavr.feedback.`;
