@@ -41,7 +41,7 @@ export async function statusOf(
     seq: await store.head(namespace),
     checkpoint: await checkpointOf(store, namespace),
     episodes: {
-      open: open.count(namespace),
+      open: open.all().filter((episode) => episode.namespace === namespace).length,
       recorded: stats.episodes,
       suspended: stats.suspended,
       abandoned: stats.abandoned,

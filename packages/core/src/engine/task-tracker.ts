@@ -12,11 +12,14 @@ export interface TaskTracker {
 
 export function createTaskTracker(): TaskTracker {
   const running = new Set<Promise<unknown>>();
-  const current = async (): Promise<void> => {
-    const known = [...running];
-    await Promise.allSettled(known);
-    // Their own handlers may run later than this; waiting for them again would never end.
-    for (const work of known) running.delete(work);
+  /** Those of them that no wait knows yet. Each wait builds on the one before: a thousand waits for a thousand tasks would cost a million. */
+  const fresh = new Set<Promise<unknown>>();
+  let waited: Promise<void> | undefined;
+  const current = (): Promise<void> => {
+    const known = [...fresh];
+    fresh.clear();
+    waited = Promise.allSettled([waited, ...known]).then(() => {});
+    return waited;
   };
   return {
     get size() {
@@ -24,8 +27,10 @@ export function createTaskTracker(): TaskTracker {
     },
     track(work) {
       running.add(work);
+      fresh.add(work);
       const done = (): void => {
         running.delete(work);
+        fresh.delete(work);
       };
       work.then(done, done);
       return work;

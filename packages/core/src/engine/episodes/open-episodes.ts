@@ -79,13 +79,6 @@ export class OpenEpisodes {
     return this.#byId.size;
   }
 
-  /** How many of a namespace are open. */
-  count(namespace: string): number {
-    let count = 0;
-    for (const episode of this.#byId.values()) if (episode.namespace === namespace) count += 1;
-    return count;
-  }
-
   all(): OpenEpisode[] {
     return [...this.#byId.values()];
   }
