@@ -250,16 +250,18 @@ export function openLessons(root: string, options: LessonsOptions = {}): Lessons
       const records = await index.lessons();
       const known = await facts(records.map(({ id }) => id));
       const headings = headingsOf(records);
+      const placesOf = Map.groupBy(records.keys(), (place) => headings[place]);
       const unknown: LessonRow[] = [];
       const changed: NewMemory[] = [];
       for (const row of rows) {
-        const heading = spaced(row.heading);
-        const placeWhere = (isProject: (project: string) => boolean): number =>
-          records.findIndex(({ facts }, i) => headings[i] === heading && isProject(facts.project));
-        const exact = placeWhere((project) => project === row.project);
-        const place = exact === -1 ? placeWhere((project) => project.endsWith(`/${row.project}`)) : exact;
-        const record = records[place];
-        if (!record) {
+        const places = placesOf.get(spaced(row.heading)) ?? [];
+        const placeWhere = (isProject: (project: string) => boolean): number | undefined =>
+          places.find((place) => isProject((records[place] as LessonRecord).facts.project));
+        const place =
+          placeWhere((project) => project === row.project) ??
+          placeWhere((project) => project.endsWith(`/${row.project}`));
+        const record = place === undefined ? undefined : records[place];
+        if (place === undefined || !record) {
           unknown.push(row);
           continue;
         }
