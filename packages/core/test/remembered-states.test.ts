@@ -1,10 +1,18 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { type Engine, type Learner, memoryStore, oar, type Ranking, type Store } from "../src/index.js";
+import {
+  type Engine,
+  type EpisodeView,
+  type Learner,
+  memoryStore,
+  oar,
+  type Ranking,
+  type Store,
+} from "../src/index.js";
 import type { MemoryTable } from "../src/learners/index.js";
 import { forget } from "../src/maintenance/index.js";
 import { ChangeLog } from "../src/store-kit.js";
-import { request, testEngine } from "./support/test-engine.js";
+import { candidates, request, testEngine } from "./support/test-engine.js";
 
 /** A store whose reads of one scope can be held back: they answer late, with what was true when they were asked. */
 function lateStore(inner: Store): { readonly store: Store; hold(scope: string): () => void; letNewOnesPass(): void } {
@@ -324,4 +332,22 @@ describe("the states that an engine remembers", () => {
       expect(reads.map(([scope]) => scope)).toContain("memory:default");
     }
   });
+});
+
+it("an explanation reads the labels of a collection at once, however often the run has retrieved", async () => {
+  const { store, reads } = listeningStore(memoryStore());
+  const { engine } = testEngine({ store });
+  const labelled = candidates(10).map((candidate) => ({ ...candidate, label: `About ${candidate.id}` }));
+  await engine.end((await engine.rank(request({ candidates: labelled, topK: 10 }))).episode);
+  const episode = engine.open();
+  for (let i = 0; i < 20; i++) await engine.rank(request({ episode, collection: i < 10 ? "default" : "other" }));
+  reads.length = 0;
+  const { exposures } = (await engine.explain(episode)) as EpisodeView;
+  expect(reads.map(([scope, ...ids]) => [scope, ids.length])).toEqual([
+    ["label:default", 7],
+    ["label:other", 7],
+  ]);
+  const labels = exposures.map(({ notShown }) => notShown.map(({ label }) => label));
+  expect(labels[9]).toEqual(["About d3", "About d4", "About d5", "About d6", "About d7", "About d8", "About d9"]);
+  expect(labels[10]).toEqual(Array(7).fill(undefined));
 });

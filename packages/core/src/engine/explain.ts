@@ -32,7 +32,7 @@ export async function explain(
       recorded: async (found) => found && viewOfRecorded(found.id, found.record),
     },
   );
-  return view && { ...view, exposures: await Promise.all(view.exposures.map(withLabels)) };
+  return view && { ...view, exposures: await withLabels(view.exposures) };
 
   async function viewOfOpen({ id, earlier, recordedState, exposures }: OpenEpisode): Promise<EpisodeView> {
     // A resumed episode showed some of its memories before it was suspended.
@@ -70,16 +70,25 @@ export async function explain(
     return compacted ? { ...view, compacted } : view;
   }
 
-  /** Labels for the memories that were not shown. The others were recorded with theirs. */
-  async function withLabels(exposure: ExposureView): Promise<ExposureView> {
-    const ids = exposure.notShown.map(({ id }) => id);
-    // The store may be away, while an open episode is known here.
-    const labels = await labelsOf(store, namespace, exposure.collection, ids).catch(() => new Map<string, string>());
-    const notShown = exposure.notShown.map((memory) => {
-      const label = labels.get(memory.id);
-      return label === undefined ? memory : { ...memory, label };
-    });
-    return { ...exposure, notShown };
+  /** The exposures with labels for the memories that were not shown. The others were recorded with theirs. */
+  async function withLabels(exposures: readonly ExposureView[]): Promise<ExposureView[]> {
+    // One read for all exposures of a collection: a run may retrieve hundreds of times.
+    const byCollection = Map.groupBy(exposures, ({ collection }) => collection);
+    const read = async ([collection, own]: [string, ExposureView[]]): Promise<
+      [string, ReadonlyMap<string, string>]
+    > => {
+      const ids = [...new Set(own.flatMap(({ notShown }) => notShown.map(({ id }) => id)))];
+      // The store may be away, while an open episode is known here.
+      return [collection, await labelsOf(store, namespace, collection, ids).catch(() => new Map())];
+    };
+    const known = new Map(await Promise.all([...byCollection].map(read)));
+    return exposures.map((exposure) => ({
+      ...exposure,
+      notShown: exposure.notShown.map((memory) => {
+        const label = known.get(exposure.collection)?.get(memory.id);
+        return label === undefined ? memory : { ...memory, label };
+      }),
+    }));
   }
 }
 

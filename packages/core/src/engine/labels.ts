@@ -1,5 +1,5 @@
 import { labelScope, textOfValue } from "../ledger/state-keys.js";
-import type { Store } from "../store/store.js";
+import { STORE_LIMITS, type Store } from "../store/store.js";
 
 /** The labels of memories that have one, by id. */
 export async function labelsOf(
@@ -9,11 +9,13 @@ export async function labelsOf(
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
   const labels = new Map<string, string>();
-  if (ids.length === 0) return labels;
-  const found = await store.readStates(namespace, labelScope(collection), ids);
-  ids.forEach((id, i) => {
-    const value = found[i];
-    if (value) labels.set(id, textOfValue(value));
-  });
+  for (let start = 0; start < ids.length; start += STORE_LIMITS.batch) {
+    const part = ids.slice(start, start + STORE_LIMITS.batch);
+    const found = await store.readStates(namespace, labelScope(collection), part);
+    part.forEach((id, i) => {
+      const value = found[i];
+      if (value) labels.set(id, textOfValue(value));
+    });
+  }
   return labels;
 }
