@@ -93,8 +93,8 @@ export interface Lessons {
   /** All lessons as rows of hive's table, without counting them. */
   table(): Promise<LessonRow[]>;
   /**
-   * Writes the table `lesson_reinforcement` into a SQLite file, made if missing. Rows of lessons that are there are replaced but for their
-   * id; others stay. @throws STORE_FAILED
+   * Writes the table `lesson_reinforcement` into a SQLite file, made if missing. Rows of these headings are replaced but for their id, and so
+   * are those of lessons that had other headings; others stay. @throws STORE_FAILED
    */
   exportTable(path: string): Promise<void>;
   /**

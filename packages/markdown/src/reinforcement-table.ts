@@ -35,6 +35,9 @@ const UPSERT = `INSERT INTO lesson_reinforcement VALUES (?, ?, ?, ?, ?, ?, ?)
   ON CONFLICT (project, heading) DO UPDATE SET reinforcements = excluded.reinforcements, confidence = excluded.confidence,
     first_seen = excluded.first_seen, last_referenced = excluded.last_referenced`;
 
+/** The row of a lesson whose heading or project was another one. */
+const OUTDATED = "DELETE FROM lesson_reinforcement WHERE lesson_id = ? AND (project, heading) <> (?, ?)";
+
 const RULES: Readonly<Record<keyof LessonRow, FieldRule>> = {
   lesson_id: [isText, "a text that is not empty"],
   project: [isText, "a text that is not empty"],
@@ -53,7 +56,10 @@ export function writeTable(path: string, rows: readonly LessonRow[]): void {
   inDatabase(path, false, (db) => {
     db.exec(SCHEMA);
     const upsert = db.prepare(UPSERT);
+    const outdated = db.prepare(OUTDATED);
     db.exec("BEGIN IMMEDIATE");
+    // All of them first: another lesson may have such a heading now.
+    for (const { lesson_id, project, heading } of rows) outdated.run(lesson_id, project, heading);
     for (const row of rows) {
       const { lesson_id, project, heading, reinforcements, confidence, first_seen, last_referenced } = row;
       upsert.run(lesson_id, project, heading, reinforcements, confidence, first_seen, last_referenced);

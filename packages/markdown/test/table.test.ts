@@ -1,3 +1,4 @@
+import { renameSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { describe, expect, it } from "vitest";
@@ -74,6 +75,34 @@ describe("the table of lessons", () => {
     expect(await fresh.table()).toEqual(
       table.map((row) => ({ ...row, confidence: expect.closeTo(row.confidence, 12) })),
     );
+  });
+
+  it("replaces the rows of lessons that have another heading or project since their last export", async () => {
+    const root = vault();
+    const lessons = lessonsIn(root, engineAt({ now: START }));
+    const named = async (project: string, first: string, second: string): Promise<void> => {
+      const text = `### [2026-01-04] ${first}\n\n1\n\n### [2026-01-04] ${second}\n\n2\n`;
+      write(root, `${project}/90-lessons.md`, text);
+      await lessons.list();
+    };
+    const path = join(root, "export.db");
+    const exported = async (): Promise<unknown> => {
+      await lessons.exportTable(path);
+      const db = new DatabaseSync(path, { readOnly: true });
+      const rows = db.prepare("SELECT * FROM lesson_reinforcement ORDER BY project, heading DESC").all();
+      db.close();
+      return rows.map((row) => ({ ...row }));
+    };
+    await named("a", "two", "one");
+    expect(await exported()).toEqual(await lessons.table());
+    // Each lesson takes the heading of the other one.
+    await named("a", "three", "one");
+    await named("a", "three", "two");
+    await named("a", "one", "two");
+    await lessons.search({ text: "two", limit: 1 });
+    expect(await exported()).toEqual((await lessons.table()).toReversed());
+    renameSync(join(root, "a"), join(root, "b"));
+    expect(await exported()).toEqual((await lessons.table()).toReversed());
   });
 
   it("L6: takes hive's counts over, and own readings count on top, also after an edit", async () => {
