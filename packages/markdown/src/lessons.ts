@@ -77,7 +77,7 @@ export interface Lessons {
    * Appends a lesson to the file of its project. It resolves when the file is durable.
    *
    * @throws INVALID_ARGUMENT also for a body that would end the lesson or hide the next one, for a file that ends inside a code block or
-   * is in UTF-16, and for a project behind a symbolic link; STORE_UNWRITABLE
+   * is in UTF-16, and for a project behind a symbolic link; STORE_UNWRITABLE also where another program replaces the file meanwhile
    */
   capture(lesson: NewLesson): Promise<MarkdownLesson>;
   /**
@@ -214,7 +214,9 @@ export function openLessons(root: string, options: LessonsOptions = {}): Lessons
       const written = (await index.lessons()).findLast(
         ({ facts: { path: at, date, title, bodyHash } }) => [at, date, title, bodyHash].join("\n") === key,
       );
-      return (await withFacts([written as LessonRecord]))[0] as MarkdownLesson;
+      if (written) return (await withFacts([written]))[0] as MarkdownLesson;
+      const says = `capture(): the lesson was written to ${path}, and another program has replaced it since. Look at the file, and capture it again where it is missing.`;
+      throw new QavrError("STORE_UNWRITABLE", says, { details: { path } });
     },
 
     async search(query) {

@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync, symlinkSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { engineAt, lessonsIn, titles, vault } from "./support/vault.js";
 
@@ -93,6 +94,22 @@ describe("capture", () => {
       code: "STORE_UNWRITABLE",
       details: { path: `${project}/90-lessons.md` },
     });
+  });
+
+  it("says that another program took the lesson out of the file at once", async () => {
+    const { root, lessons } = start();
+    const path = join(root, "kubelab/90-lessons.md");
+    const captured = lessons.capture(NEW);
+    const taken = (async () => {
+      while (!existsSync(path)) await setImmediate();
+      rmSync(path);
+    })();
+    await expect(captured).rejects.toMatchObject({
+      code: "STORE_UNWRITABLE",
+      message: expect.stringContaining("kubelab/90-lessons.md"),
+    });
+    await taken;
+    expect((await lessons.capture(NEW)).title).toBe("Cache");
   });
 
   it("refuses a body with a heading, which would end the lesson", async () => {
