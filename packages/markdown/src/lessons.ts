@@ -133,6 +133,8 @@ export function openLessons(root: string, options: LessonsOptions = {}): Lessons
   const engine = given ?? createEngine({ store: sqliteStore(join(folder, ".qavr/ledger.db")), logger });
   const files = lessonFiles(folder, name);
   const index = lessonIndex(files, collection, log);
+  /** Lessons are appended one after the other, so that each sees whether its file has a title already. */
+  let lastAppend: Promise<void> = Promise.resolve();
 
   /** Facts of the ledger, in the order of the ids. */
   const facts = async (ids: readonly string[]): Promise<readonly Pick<MemoryView, "shown" | "lastShown">[]> => {
@@ -205,10 +207,14 @@ export function openLessons(root: string, options: LessonsOptions = {}): Lessons
       await files.assertOwn(path);
       // A collection that is closed or out of reach is noticed before anything is appended.
       await collection.size();
-      const before = await writing(path, () => files.read(path));
-      const entry = entryOf(checked, before);
-      assertOneMore(sectionsOf(before), sectionsOf(`${before}${entry}\n### [${today}] next\n`), checked, path);
-      await files.append(path, entry);
+      const appended = lastAppend.then(async () => {
+        const before = await writing(path, () => files.read(path));
+        const entry = entryOf(checked, before);
+        assertOneMore(sectionsOf(before), sectionsOf(`${before}${entry}\n### [${today}] next\n`), checked, path);
+        await files.append(path, entry);
+      });
+      lastAppend = appended.catch(() => {});
+      await appended;
       await index.sync();
       const key = [path, checked.date, titleOf(checked), hashOf(checked.body.trim())].join("\n");
       const written = (await index.lessons()).findLast(

@@ -50,11 +50,12 @@ describe("capture", () => {
     await expect(lessons.capture({ ...NEW, project: cut })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
   });
 
-  it("loses none of many at once", async () => {
-    const { lessons } = start();
+  it("loses none of many at once, and gives their file one title", async () => {
+    const { lessons, text } = start();
     const all = Array.from({ length: 20 }, (_, i) => `lesson ${i}`);
     await Promise.all(all.map((title) => lessons.capture({ ...NEW, title })));
     expect(titles(await lessons.list()).sort()).toEqual([...all].sort());
+    expect(text().match(/^# Lessons$/gm)).toHaveLength(1);
   });
 
   it.each([
