@@ -314,13 +314,17 @@ function toLesson(
 
 /** The heading of each lesson, unique in its project. */
 function headingsOf(records: readonly LessonRecord[]): string[] {
+  const own = records.map(({ facts: { project, date, title } }) => `${project}\n### [${date}] ${title}`);
+  // A lesson's own heading may end in #2.
+  const taken = new Set(own);
   const twins = new Map<string, number>();
-  return records.map(({ facts: { project, date, title } }) => {
-    const heading = `### [${date}] ${title}`;
-    const key = `${project}\n${heading}`;
-    const nth = (twins.get(key) ?? 0) + 1;
+  return own.map((key) => {
+    let nth = (twins.get(key) ?? 0) + 1;
+    while (nth > 1 && taken.has(`${key} #${nth}`)) nth++;
     twins.set(key, nth);
-    return nth === 1 ? heading : `${heading} #${nth}`;
+    const unique = nth === 1 ? key : `${key} #${nth}`;
+    taken.add(unique);
+    return unique.slice(unique.indexOf("\n") + 1);
   });
 }
 

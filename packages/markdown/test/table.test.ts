@@ -105,6 +105,13 @@ describe("the table of lessons", () => {
     expect(await exported()).toEqual((await lessons.table()).toReversed());
   });
 
+  it("has a heading of its own for each lesson, also where a lesson is called #2", async () => {
+    const text = ["a #2", "a", "a", "a"].map((title, i) => `### [2026-01-04] ${title}\n\n${i}\n`).join("\n");
+    const lessons = lessonsIn(vault({ "k/90-lessons.md": text }), engineAt({ now: START }));
+    const headings = (await lessons.table()).map(({ heading }) => heading.replace("### [2026-01-04] ", ""));
+    expect(headings).toEqual(["a #2", "a", "a #3", "a #4"]);
+  });
+
   it("L6: takes hive's counts over, and own readings count on top, also after an edit", async () => {
     const root = vault(FILES);
     const lessons = lessonsIn(root, engineAt({ now: START }));
