@@ -202,6 +202,15 @@ describe("stamp()", () => {
   });
 });
 
+/** These fields of a skill after its migration, behind its name and description. */
+async function migratedSkill(fields: string): Promise<string> {
+  const head = "---\nname: pdf\ndescription: Fills forms\n";
+  const { root, procedures } = proceduresOf({ "skills/pdf/SKILL.md": `${head}${fields}---\nText\n` });
+  await procedures.migrate();
+  const text = readFileSync(join(root, "skills/pdf/SKILL.md"), "utf8");
+  return text.slice(head.length, text.indexOf("---\nText"));
+}
+
 describe("migrate()", () => {
   it("P6: completes files after a copy of each, says beforehand which, and changes nothing the second time", async () => {
     const old = markdown(
@@ -228,5 +237,11 @@ describe("migrate()", () => {
     expect(copies.map(text)).toEqual(["Rotate.\n", old]);
     expect((await procedures.migrate()).written).toEqual([]);
     expect((await procedures.list()).map(({ memory }) => memory)).toEqual(before);
+  });
+
+  it("keeps the maps in a list", async () => {
+    expect(await migratedSkill("hooks:\n- on: stop\n  run: a\n- on: start\n")).toBe(
+      'metadata:\n  hooks: "{\\"on\\":\\"stop\\",\\"run\\":\\"a\\"}, {\\"on\\":\\"start\\"}"\n',
+    );
   });
 });

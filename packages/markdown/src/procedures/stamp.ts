@@ -90,7 +90,9 @@ export function migrated(
   for (const [field, value] of readFrontMatter(source).fields) {
     if (text === undefined || typeof field !== "string" || SKILL_FIELDS.has(field)) continue;
     const without = withoutField(text, field);
-    text = without && withMetadata(without, { [field]: Array.isArray(value) ? value.join(", ") : textOf(value) });
+    text =
+      without &&
+      withMetadata(without, { [field]: Array.isArray(value) ? value.map(textOf).join(", ") : textOf(value) });
   }
   return text;
 }
