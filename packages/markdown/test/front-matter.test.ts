@@ -239,6 +239,12 @@ describe("migrate()", () => {
     expect((await procedures.list()).map(({ memory }) => memory)).toEqual(before);
   });
 
+  it("keeps numbers as the file has them", async () => {
+    expect(await migratedSkill("version: 1.10\nruns: [1.0, 12345678901234567890, x]\n")).toBe(
+      'metadata:\n  runs: "1.0, 12345678901234567890, x"\n  version: "1.10"\n',
+    );
+  });
+
   it("keeps the maps in a list", async () => {
     expect(await migratedSkill("hooks:\n- on: stop\n  run: a\n- on: start\n")).toBe(
       'metadata:\n  hooks: "{\\"on\\":\\"stop\\",\\"run\\":\\"a\\"}, {\\"on\\":\\"start\\"}"\n',

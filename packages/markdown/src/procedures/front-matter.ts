@@ -79,6 +79,12 @@ function firstLine(message: string): string {
   return message.split("\n")[0] ?? "";
 }
 
+/** A number as the file has it, since the version 1.10 is not 1.1; undefined for any other value. */
+export function writtenNumber(document: Document | undefined, path: readonly (string | number)[]): string | undefined {
+  const node = document?.getIn(path, true);
+  return isScalar(node) && typeof node.value === "number" ? node.source : undefined;
+}
+
 /** The text with a field of the top level written, and all other characters as they were; undefined where the front matter cannot be read. */
 export function withField(text: string, name: string, value: string): string | undefined {
   return edited(text, (document, yaml, eol) => {

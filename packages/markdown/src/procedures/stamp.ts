@@ -1,5 +1,5 @@
 import { readPlainFile } from "../own-folders.js";
-import { readFrontMatter, withField, withMetadata, withoutField } from "./front-matter.js";
+import { readFrontMatter, withField, withMetadata, withoutField, writtenNumber } from "./front-matter.js";
 import type { Procedure } from "./procedure.js";
 import { parseProcedure, SKILL_FIELDS } from "./procedure-file.js";
 import type { Catalogued } from "./procedure-index.js";
@@ -87,12 +87,17 @@ export function migrated(
 ): string | undefined {
   let text = completed(source, procedure);
   if (!procedure.path.endsWith("/SKILL.md")) return text;
-  for (const [field, value] of readFrontMatter(source).fields) {
+  const { fields, document } = readFrontMatter(source);
+  for (const [field, value] of fields) {
     if (text === undefined || typeof field !== "string" || SKILL_FIELDS.has(field)) continue;
     const without = withoutField(text, field);
     text =
       without &&
-      withMetadata(without, { [field]: Array.isArray(value) ? value.map(textOf).join(", ") : textOf(value) });
+      withMetadata(without, {
+        [field]: Array.isArray(value)
+          ? value.map((part, i) => writtenNumber(document, [field, i]) ?? textOf(part)).join(", ")
+          : (writtenNumber(document, [field]) ?? textOf(value)),
+      });
   }
   return text;
 }
