@@ -239,6 +239,11 @@ describe("migrate()", () => {
     expect((await procedures.list()).map(({ memory }) => memory)).toEqual(before);
   });
 
+  it("leaves a field where it is if metadata has one of its name", async () => {
+    const fields = 'version: 2\nmetadata:\n  version: "1"\n';
+    expect(await migratedSkill(fields)).toBe(fields);
+  });
+
   it("keeps numbers as the file has them", async () => {
     expect(await migratedSkill("version: 1.10\nruns: [1.0, 12345678901234567890, x]\n")).toBe(
       'metadata:\n  runs: "1.0, 12345678901234567890, x"\n  version: "1.10"\n',

@@ -80,7 +80,7 @@ function completed(
   return withField(described, "name", name);
 }
 
-/** The file as Agent Skills have it: completed, and for a SKILL.md with its other fields as texts under `metadata`. */
+/** The file as Agent Skills have it: completed, and for a SKILL.md with its other fields as texts under `metadata`, but for names that it has. */
 export function migrated(
   source: string,
   procedure: Pick<Procedure, "path" | "name" | "description">,
@@ -88,8 +88,11 @@ export function migrated(
   let text = completed(source, procedure);
   if (!procedure.path.endsWith("/SKILL.md")) return text;
   const { fields, document } = readFrontMatter(source);
+  const metadata = fields.get("metadata");
   for (const [field, value] of fields) {
     if (text === undefined || typeof field !== "string" || SKILL_FIELDS.has(field)) continue;
+    // Both values are the author's, so neither takes the other's place.
+    if (metadata instanceof Map && metadata.has(field)) continue;
     const without = withoutField(text, field);
     text =
       without &&
