@@ -329,6 +329,17 @@ describe("distil()", () => {
     expect(String(model.mock.calls[0]).length).toBeLessThan(13_000);
   });
 
+  it("refuses a transcript that is no text, such as a list of messages", async () => {
+    const { procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY });
+    const { episode } = await procedures.load("procedure:deploy");
+    await procedures.engine.report(episode, { reward: true });
+    const transcript = (): string => [{ role: "user" }] as unknown as string;
+    await expect(procedures.distil({ model: async () => "", since: 0, transcript })).rejects.toMatchObject({
+      code: "INVALID_ARGUMENT",
+      message: expect.stringContaining("transcript"),
+    });
+  });
+
   it("P23: changes nothing after a malformed answer", async () => {
     const { root, engine, procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY });
     const { episode } = await procedures.search({ text: "deploy" });

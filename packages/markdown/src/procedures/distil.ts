@@ -1,6 +1,7 @@
 import { rm } from "node:fs/promises";
 import { QavrError } from "@qavr/core";
 import { nearIdenticalTo } from "@qavr/core/adapter";
+import { illegalOption } from "@qavr/core/store";
 import { atPlace, writing } from "../own-folders.js";
 import { withField } from "./front-matter.js";
 import type { LifecycleParts } from "./lifecycle.js";
@@ -27,7 +28,7 @@ export type Transcript = (episode: string) => Promise<string | undefined> | stri
 /**
  * Asks a model for procedures in the runs that went well. Drafts that are nearly the same as another, or as a procedure, are left out.
  *
- * @throws INVALID_MODEL_OUTPUT for an answer of another form; nothing is written then
+ * @throws INVALID_ARGUMENT for a transcript that is no text, INVALID_MODEL_OUTPUT for an answer of another form; nothing is written then
  */
 export async function distil(
   { engine, namespace, index, collection, replacer }: LifecycleParts,
@@ -40,6 +41,14 @@ export async function distil(
   await index.sync();
   const runs = await goodRuns(engine, namespace, since);
   const texts = await Promise.all(runs.map(async ({ episode, note }) => (await transcript?.(episode)) ?? note));
+  const broken = texts.find((text) => typeof text !== "string");
+  if (broken !== undefined) {
+    throw illegalOption(
+      "transcript",
+      "distil(): transcript must return a text, or undefined for a run without one",
+      broken,
+    );
+  }
   const told = texts.filter((text) => text.trim() !== "");
   if (told.length === 0) return [];
   const found = draftsIn(await model(promptOf(told)));

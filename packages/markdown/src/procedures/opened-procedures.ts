@@ -95,7 +95,8 @@ export interface Procedures {
    * in `.qavr/drafts`; those that are nearly the same as another or as a procedure are left out.
    *
    * @param options.since Unix ms; the runs from then on.
-   * @throws INVALID_MODEL_OUTPUT for an answer of another form, and nothing is written then; STORE_UNWRITABLE; what the model throws
+   * @throws INVALID_MODEL_OUTPUT for an answer of another form, and nothing is written then; INVALID_ARGUMENT also for a transcript that
+   * is no text; STORE_UNWRITABLE; what model and transcript throw
    */
   distil(options: {
     readonly model: AskModel;
