@@ -329,6 +329,17 @@ describe("distil()", () => {
     expect(String(model.mock.calls[0]).length).toBeLessThan(13_000);
   });
 
+  it("leaves the front matter of a model's revision out, and refuses it in a body that is given", async () => {
+    const { procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY });
+    const whole = markdown({ description: "Deploy with care" }, "1. Wait for the lock.\n");
+    await expect(procedures.revise(ID, whole)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    for (let i = 0; i < 2; i++) await procedures.report(ID, { success: false });
+    await procedures.review({ model: async () => `<procedure>\n${whole}</procedure>` });
+    const texts = new Set<string>();
+    for (let i = 0; i < 40; i++) texts.add((await procedures.load(ID)).text);
+    expect([...texts].sort()).toEqual(["# Deploy\n\nDeploy at once.\n", "1. Wait for the lock.\n"]);
+  });
+
   it("refuses a transcript that is no text, such as a list of messages", async () => {
     const { procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY });
     const { episode } = await procedures.load("procedure:deploy");

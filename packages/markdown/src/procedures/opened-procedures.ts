@@ -75,7 +75,8 @@ export interface Procedures {
    * Puts a revised body on trial: it gets half of the episodes, by a hash of each, until `review` adopts it or takes it back. The file stays
    * as it is until then. Returns the revision's id in the ledger.
    *
-   * @throws INVALID_ARGUMENT for an unknown id, a path, an empty or unchanged body, and while another revision is on trial
+   * @throws INVALID_ARGUMENT for an unknown id, a path, a body that is empty, unchanged or begins with front matter, and while another
+   * revision is on trial
    */
   revise(id: string, body: string): Promise<string>;
   /**

@@ -68,7 +68,7 @@ export interface Trial {
 /**
  * Begins the trial of a revised body: from now on it gets half of the episodes that the procedure is shown in.
  *
- * @throws INVALID_ARGUMENT for an empty or unchanged body, and while another revision is on trial
+ * @throws INVALID_ARGUMENT for a body that is empty, unchanged or begins with front matter, and while another revision is on trial
  */
 export async function beginTrial(
   { collection, withCounts }: LifecycleParts,
@@ -80,6 +80,8 @@ export async function beginTrial(
     throw new QavrError("INVALID_ARGUMENT", `revise(): ${says}`, { details: { id: facts.procedure } });
   };
   if (typeof body !== "string" || body.trim() === "") refuse("the body must be a text that is not empty.");
+  // In the file it would stand behind that of the file, or take its place.
+  if (splitFrontMatter(body).close !== "") refuse("the body begins with front matter; give the text behind it alone.");
   const version = hashOf(`${facts.description}\n${body}`).slice(0, VERSION_DIGITS);
   const canary = memoryOf({ id: facts.procedure, version });
   // The same version with other line ends would be on trial against itself, for ever.
@@ -279,5 +281,7 @@ function revisionPrompt(
 function revisedBody(answer: unknown): string | undefined {
   const [, body] =
     /<procedure>\r?\n?([\s\S]+?)\r?\n?<\/procedure>/.exec(typeof answer === "string" ? answer : "") ?? [];
-  return body === undefined || body.trim() === "" ? undefined : `${body.trimEnd()}\n`;
+  // Some models write the whole file; its front matter stays as it is.
+  const text = splitFrontMatter(body ?? "").body;
+  return text.trim() === "" ? undefined : `${text.trimEnd()}\n`;
 }
