@@ -329,6 +329,21 @@ describe("distil()", () => {
     expect(String(model.mock.calls[0]).length).toBeLessThan(13_000);
   });
 
+  it("tells the model of the latest runs where not all fit", async () => {
+    const { engine, procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY });
+    for (let run = 0; run < 80; run++) {
+      const { episode } = await procedures.search({ text: "deploy" });
+      await engine.report(episode, { reward: 1, note: `Way ${run}. ${"x".repeat(200)}` });
+    }
+    const model = vi.fn(answer());
+    await procedures.distil({ model, since: 0 });
+    const prompt = String(model.mock.calls[0]);
+    expect(prompt).toContain("Way 79.");
+    expect(prompt).not.toContain("Way 0.");
+    expect(prompt.length).toBeLessThan(13_000);
+    expect(prompt.match(/<run/g)?.length).toBe(prompt.match(/<\/run/g)?.length);
+  });
+
   it("leaves the front matter of a model's revision out, and refuses it in a body that is given", async () => {
     const { procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY });
     const whole = markdown({ description: "Deploy with care" }, "1. Wait for the lock.\n");

@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import { QavrError } from "@qavr/core";
-import { nearIdenticalTo } from "@qavr/core/adapter";
+import { nearIdenticalTo, withinBudget } from "@qavr/core/adapter";
 import { illegalOption } from "@qavr/core/store";
 import { atPlace, writing } from "../own-folders.js";
 import { withField } from "./front-matter.js";
@@ -90,14 +90,15 @@ function toFile({ description, body }: Draft): string {
 }
 
 function promptOf(texts: readonly string[]): string {
-  const share = Math.floor(PROMPT_PART / texts.length);
+  const share = Math.max(200, Math.floor(PROMPT_PART / texts.length));
+  const runs = texts.map((text, i) => `<run ${i + 1}>\n${text.slice(0, share)}\n</run ${i + 1}>`);
+  // The latest ones where not all fit.
+  const told = withinBudget(runs.toReversed(), 2 * PROMPT_PART, ({ length }) => length).toReversed();
   return [
     "These runs of an agent went well. Write down the procedures in them that will be needed again: steps that are not obvious, in Markdown.",
     'Answer with JSON alone: {"procedures": [{"name": "short-name", "description": "what it does and when it is needed", "body": "Markdown"}]}. An empty list is fine.',
-    ...texts.map((text, i) => `<run ${i + 1}>\n${text.slice(0, Math.max(200, share))}\n</run ${i + 1}>`),
-  ]
-    .join("\n\n")
-    .slice(0, 2 * PROMPT_PART);
+    ...told,
+  ].join("\n\n");
 }
 
 /** @throws INVALID_MODEL_OUTPUT */
