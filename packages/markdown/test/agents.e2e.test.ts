@@ -5,9 +5,9 @@ import { AIMessage } from "@langchain/core/messages";
 import { fakeModel } from "@langchain/core/testing";
 import { memoryStore } from "@qavr/core";
 import { type Qavr, type QavrOptions, qavr } from "@qavr/langchain";
-import { procedureMiddleware } from "@qavr/langchain/agents";
+import { procedureMiddleware, qavrMiddleware } from "@qavr/langchain/agents";
 import { openProcedures, type Procedures } from "@qavr/markdown";
-import { createAgent, createMiddleware } from "langchain";
+import { type AgentMiddleware, createAgent, createMiddleware } from "langchain";
 import { describe, expect, it, onTestFinished } from "vitest";
 
 function memoryOf(options: QavrOptions = {}): Qavr {
@@ -34,7 +34,13 @@ function opened(memory: Qavr): Procedures {
 type Call = readonly [name: string, args: Record<string, unknown>];
 
 /** An agent whose model makes these calls, one per step, and keeps prompts and the tools' answers. */
-function agentWith(memory: Qavr, procedures: Procedures, calls: readonly Call[], fields: object = {}) {
+function agentWith(
+  memory: Qavr,
+  procedures: Procedures,
+  calls: readonly Call[],
+  fields: object = {},
+  before?: AgentMiddleware,
+) {
   const prompts: string[] = [];
   const answers: string[] = [];
   let step = 0;
@@ -52,7 +58,11 @@ function agentWith(memory: Qavr, procedures: Procedures, calls: readonly Call[],
   });
   const agent = createAgent({
     model: fakeModel(),
-    middleware: [procedureMiddleware({ memory, procedures, ...fields }), model],
+    middleware: [
+      before ?? createMiddleware({ name: "none" }),
+      procedureMiddleware({ memory, procedures, ...fields }),
+      model,
+    ],
   });
   const tracked = memory.track(agent);
   const ask = (content: string) => tracked.invoke({ messages: [{ role: "user", content }] });
@@ -105,6 +115,34 @@ describe("an agent with procedures in Markdown", () => {
       answers.map((answer) => /Nothing was recorded|a path is none|no procedure has the id/.exec(answer)?.[0]),
     ).toEqual(["Nothing was recorded", "a path is none", "no procedure has the id", "a path is none"]);
     expect((await procedures.list()).every(({ successes, failures }) => successes + failures === 0)).toBe(true);
+  });
+
+  it("is given the version of its listing beside notes of another namespace, and the outcome counts for it", async () => {
+    const memory = memoryOf({ evaluate: () => true });
+    const procedures = opened(memory);
+    await procedures.revise("procedure:deploy", "Wait, then push the tag.\n");
+    const notes = { name: "notes", search: async () => [{ id: "n", text: "Mind the lock.", similarity: 1 }] };
+    const before = qavrMiddleware({ memory, base: notes, namespace: "team" });
+    const calls: Call[] = [["load_procedure", { id: "procedure:deploy" }]];
+    const { ask, answers } = agentWith(memory, procedures, calls, {}, before);
+    for (let run = 0; run < 8; run++) await ask("ship the service");
+    await memory.flush();
+    const read = answers.filter((answer) => answer === "Push the tag.\n").length;
+    const { deploy } = Object.fromEntries((await procedures.list()).map((each) => [each.name, each]));
+    expect(deploy).toMatchObject({ shown: read, used: read, successes: read });
+    expect((await memory.engine.memories({ namespace: "team", collection: "procedures" })).memories).toEqual([]);
+  });
+
+  it("loads one that its request does not match, and the run's outcome is a verdict on that one", async () => {
+    const memory = memoryOf({ evaluate: () => false });
+    const procedures = opened(memory);
+    const { ask, prompts } = agentWith(memory, procedures, [["load_procedure", { id: "procedure:deploy" }]]);
+    await ask("go on");
+    await memory.flush();
+    expect(prompts[0]).not.toContain("- procedure:");
+    const { deploy } = Object.fromEntries((await procedures.list()).map((each) => [each.name, each]));
+    expect(deploy).toMatchObject({ shown: 1, used: 1, successes: 0, failures: 1 });
+    expect((await memory.status()).episodes).toMatchObject({ open: 0, recorded: 1 });
   });
 
   it("lists as many as fit, and the one that helped comes first", async () => {

@@ -47,6 +47,8 @@ export interface RunSession {
   add(namespace: string, episode: string | Promise<string>): void;
   /** Its episodes, each once. An episode that could not be opened is left out, since it showed nothing. */
   episodes(): Promise<readonly EpisodeOfRun[]>;
+  /** Its episode in a namespace, opened if it has none there. @throws what opening throws */
+  episodeIn(namespace: string): Promise<EpisodeOfRun>;
   /** Ranks in the run's episode. A run that was quiet for longer than open episodes are kept continues in a new one. @throws as `engine.rank` */
   rank(request: RankRequest & { readonly namespace: string }): Promise<Ranking>;
   /** Notes that only these memories of an exposure were shown. An episode that is not open any more keeps its exposure. */
@@ -107,6 +109,10 @@ export function createRunSession({
         if (episode !== undefined) byId.set(episode, namespace);
       }
       return [...byId].map(([episode, namespace]) => ({ namespace, episode }));
+    },
+
+    async episodeIn(namespace) {
+      return { namespace, episode: await episodeIn(namespace).id };
     },
 
     async rank(request) {

@@ -4,6 +4,7 @@ import type { JsonSchema7Type } from "@langchain/core/utils/json_schema";
 import {
   assertProcedures,
   checkFields,
+  type EpisodeOfRun,
   type FieldRules,
   PROCEDURE_CHARACTERS,
   PROCEDURE_TOOLS,
@@ -18,7 +19,10 @@ import { type AgentMiddleware, createMiddleware } from "langchain";
 import { z } from "zod";
 import { assertFields, type MemoryHandle, type MemoryParts, partsOf } from "../memory-parts.js";
 import { QavrRetriever, type RetrieverOptions } from "../qavr-retriever.js";
+import { planRerank } from "../ranking/rerank.js";
+import { findRun } from "../runs/find-run.js";
 import { joinSuspended } from "../runs/run-session.js";
+import type { RootRun } from "../runs/run-tree.js";
 import { answering, noteOwnCall } from "../tools/answering-tool.js";
 import { noteRead, retrieveForAgent } from "./agent-retrieval.js";
 import {
@@ -31,9 +35,7 @@ import { passedOn } from "./model-errors.js";
 import { withBlock } from "./system-prompt.js";
 
 /** Fields of {@link procedureMiddleware}. */
-export interface ProcedureMiddlewareFields
-  extends Pick<MiddlewareOptions, "name" | "query">,
-    Pick<RetrieverOptions, "namespace" | "context"> {
+export interface ProcedureMiddlewareFields extends Pick<MiddlewareOptions, "name" | "query">, Scope {
   /** The object that `qavr()` returned. */
   readonly memory: MemoryHandle;
   /** `openProcedures(root, { engine: memory.engine })` of `@qavr/markdown`. */
@@ -43,6 +45,8 @@ export interface ProcedureMiddlewareFields
   /** The most characters of the listing's lines. @default 4,000 */
   readonly maxCharacters?: number | undefined;
 }
+
+type Scope = Pick<RetrieverOptions, "namespace" | "context">;
 
 const DEFAULTS = { name: "qavr_procedures", k: 20, maxCharacters: PROCEDURE_CHARACTERS } as const;
 
@@ -102,7 +106,7 @@ export function procedureMiddleware(fields: ProcedureMiddlewareFields): AgentMid
   return createMiddleware({
     name,
     stateSchema: z.object({ [stateKey]: STATE }),
-    tools: PROCEDURE_TOOLS.map((given) => procedureTool(parts, procedures, given)),
+    tools: PROCEDURE_TOOLS.map((given) => procedureTool(parts, procedures, { ...given, options: rest })),
     async beforeAgent(state) {
       const retrieved = await retrieveForAgent(parts, request, state as unknown as AgentState);
       const listing: State = retrieved
@@ -137,15 +141,28 @@ const OPTIONS: FieldRules<Pick<ProcedureMiddlewareFields, "k" | "maxCharacters" 
 function procedureTool(
   parts: MemoryParts,
   source: ProcedureSource,
-  { name, description, schema, answer }: ProcedureTool,
+  { name, description, schema, answer, options }: ProcedureTool & { readonly options: Scope },
 ): DynamicStructuredTool {
   const call = async (input: Record<string, unknown>, config: ToolRunnableConfig): Promise<string> => {
     const root = noteOwnCall(parts, config);
-    if (root) await joinSuspended(parts, root);
-    return answer(source, input, root ? await root.session.episodes() : []);
+    if (!root) return answer(source, input, []);
+    await joinSuspended(parts, root);
+    const { scope } = planRerank(parts, findRun(parts.runs, config.callbacks), options);
+    return answer(source, input, await episodesIn(root, scope?.namespace));
   };
   const fresh = tool(call, { name, description, schema: structuredClone(schema) as unknown as JsonSchema7Type });
   return answering(fresh as unknown as DynamicStructuredTool, repair);
+}
+
+/**
+ * The run's episodes in the namespace of the listing; other retrievers of the run may have others. A model also loads a procedure that
+ * nothing in its request matches, and the run's outcome counts for that one, too.
+ */
+async function episodesIn({ over, session }: RootRun, namespace: string | undefined): Promise<readonly EpisodeOfRun[]> {
+  const ofRun = await session.episodes();
+  if (namespace === undefined) return ofRun;
+  const own = ofRun.filter((episode) => episode.namespace === namespace);
+  return own.length > 0 || over ? own : [await session.episodeIn(namespace)];
 }
 
 /** Keeps the fields that have the right type. */
