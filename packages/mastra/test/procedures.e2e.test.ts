@@ -51,6 +51,19 @@ describe("an agent with procedures in Markdown", () => {
     expect(await counts(procedures)).toEqual({ deploy: [1, 1, 0], rollback: [0, 0, 0] });
   });
 
+  it("loads one that its request does not match, and the run's outcome is a verdict on that one", async () => {
+    const { memory, procedures, agent } = agentWith(
+      [{ tool: "load_procedure", args: { id: "procedure:deploy" } }, { text: "shipped" }],
+      { evaluate: () => true },
+    );
+    await agent.generate("go on", on);
+    await memory.flush();
+    expect(promptText(agent.prompts[0])).not.toContain("- procedure:");
+    expect(await counts(procedures)).toEqual({ deploy: [1, 1, 0], rollback: [0, 0, 0] });
+    await memory.reportOutcome({ threadId: "task", resourceId: USER, reward: 0, tier: "verified" });
+    expect(await counts(procedures)).toEqual({ deploy: [1, 0, 1], rollback: [0, 0, 0] });
+  });
+
   it("reports on two procedures of one run, and both verdicts count once", async () => {
     const { memory, procedures, agent } = agentWith([
       { tool: "report_procedure_outcome", args: { id: "procedure:deploy", success: false, notes: "refused" } },

@@ -18,7 +18,7 @@ import { type MemoryParts, partsOf } from "../memory-parts.js";
 import { episodesOf, offeredSchema, type ReportingCaller } from "../outcomes/report-outcome-tool.js";
 import type { QavrMemory } from "../qavr-memory.js";
 import { requestText } from "../recall/plan-recall.js";
-import type { AgentRun } from "../runs/agent-run.js";
+import { type AgentRun, hasRecordedMemories } from "../runs/agent-run.js";
 import { askingRun, rankDescribed } from "./rank-described.js";
 
 /** Fields of {@link procedureProcessor}. */
@@ -113,9 +113,19 @@ function procedureTool(
     id: name,
     description,
     inputSchema: offeredSchema(schema) as unknown as undefined,
-    execute: async (input: unknown, calledFrom: unknown) => {
-      const ofRun = await episodesOf(parts, (calledFrom ?? {}) as ReportingCaller).catch(() => []);
-      return answer(source, (input ?? {}) as Readonly<Record<string, unknown>>, ofRun);
+    execute: async (given: unknown, calledFrom: unknown) => {
+      const caller = (calledFrom ?? {}) as ReportingCaller;
+      const input = (given ?? {}) as Readonly<Record<string, unknown>>;
+      const run = parts.shared.runs.ofRunId(caller.runId, caller.agent?.threadId);
+      if (!run?.session || hasRecordedMemories(run)) {
+        return answer(source, input, await episodesOf(parts, caller).catch(() => []));
+      }
+      // A model also loads a procedure that nothing in its request matches, and the run's outcome counts for that one, too.
+      const { episode, namespace } = run;
+      const answered = await answer(source, input, [{ episode, namespace }]);
+      const view = await parts.kit.engine.explain(episode, { namespace }).catch(() => undefined);
+      run.tookProcedure = (view?.exposures.length ?? 0) > 0;
+      return answered;
     },
   });
 }

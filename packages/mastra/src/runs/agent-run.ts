@@ -83,6 +83,8 @@ export interface AgentRun extends RunScope {
   usedTaskTools: boolean;
   /** Names of the tools for procedures that it was given, which are the memory's own. */
   readonly procedureTools: Set<string>;
+  /** True when it loaded or reported on a procedure, which its listing may not have shown. */
+  tookProcedure: boolean;
   /** True when the last step called a tool of the memory itself. */
   usedMemoryTools: boolean;
   /** The worst end of a tool call in the last step with results of tools. */
@@ -124,6 +126,7 @@ export function newRun(
     startsStep: false,
     usedTaskTools: false,
     procedureTools: new Set(),
+    tookProcedure: false,
     usedMemoryTools: false,
     lastTools: "done",
     beside: new Set(),
@@ -132,6 +135,7 @@ export function newRun(
 }
 
 /** True for a run with recorded memories, also one that is shown none to measure their worth, or with memories that will be recorded at its end. */
-export function hasRecordedMemories({ session, memories, rankings, resumed }: AgentRun): boolean {
-  return session !== undefined && (memories.length > 0 || resumed || rankings.some(({ memoryOff }) => memoryOff));
+export function hasRecordedMemories({ session, memories, rankings, resumed, tookProcedure }: AgentRun): boolean {
+  const hasAny = memories.length > 0 || resumed || tookProcedure || rankings.some(({ memoryOff }) => memoryOff);
+  return session !== undefined && hasAny;
 }
