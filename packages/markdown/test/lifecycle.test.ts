@@ -117,6 +117,14 @@ describe("review()", () => {
     expect((await procedures.search({ text: "blindly" })).procedures).toEqual([]);
   });
 
+  it("gives and credits the version of a trial that is named, in a run that was shown none", async () => {
+    const { procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY });
+    const revision = await procedures.revise(ID, "Wait.\n");
+    for (let run = 0; run < 6; run++) expect((await procedures.load(revision)).text).toBe("Wait.\n");
+    await reports(procedures, revision, [true, true, true, false, false, false]);
+    expect(await procedures.get(ID)).toMatchObject({ used: 0, successes: 0, failures: 0 });
+  });
+
   it("P24: puts no text on trial against itself, and adopts in the line ends of the file", async () => {
     const crlf = DEPLOY.replaceAll("\n", "\r\n");
     const { root, procedures } = proceduresOf({ "procedures/deploy.md": crlf });

@@ -46,7 +46,12 @@ export interface Procedures {
   listing(
     options?: { readonly characters?: number | undefined; readonly kind?: ProcedureKind | undefined } & InRun,
   ): Promise<{ readonly procedures: readonly Procedure[]; readonly episode: string }>;
-  /** A procedure with its text. It counts as used by the run. @throws INVALID_ARGUMENT also for an unknown id and a path */
+  /**
+   * A procedure with its text. It counts as used by the run.
+   *
+   * @param id Of a procedure, or of one version on trial, for a run that was shown none. The same holds for `report`.
+   * @throws INVALID_ARGUMENT also for an unknown id and a path
+   */
   load(id: string, run?: InRun): Promise<LoadedProcedure>;
   /**
    * Reports how a procedure served a run. It counts once per run and procedure: the better tier, and the last report

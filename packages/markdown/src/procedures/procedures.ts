@@ -109,12 +109,13 @@ export function openProcedures(root: string, options: ProceduresOptions = {}): P
   /** The id of an episode by its own or an alias; the name itself where it has none. */
   const episodeOf = async (reference: string, namespace: string): Promise<string> =>
     (await engine.explain(reference, { namespace }))?.episode ?? reference;
-  /** The version that an episode has shown; undefined where it showed none. */
-  const shownIn = (view: EpisodeView | undefined, procedure: string): string | undefined =>
-    view?.exposures
+  /** The version that an episode has shown, the named one where it showed several; undefined where it showed none. */
+  const shownIn = (view: EpisodeView | undefined, procedure: string, named: string): string | undefined => {
+    const shown = view?.exposures
       .filter((exposure) => exposure.collection === collection.name)
-      .flatMap(({ items }) => items)
-      .find(({ id }) => procedureOf(id) === procedure)?.id;
+      .flatMap(({ items }) => items.map(({ id }) => id));
+    return shown?.find((id) => id === named) ?? shown?.find((id) => procedureOf(id) === procedure);
+  };
   /** Shows one procedure to a run that has not seen it, or to a new one. */
   const showAlone = async (
     { memory, facts }: Pick<Match, "memory" | "facts">,
@@ -124,17 +125,21 @@ export function openProcedures(root: string, options: ProceduresOptions = {}): P
     const request = { namespace, collection: collection.name, candidates, topK: 1, keepOrder: true, required: true };
     return (await engine.rank(episode === undefined ? request : { ...request, episode })).episode;
   };
-  /** The version that a run gets, and the run's episode, which has shown it. */
+  /** The version that a run gets, and the run's episode, which has shown it. A run that was shown none gets the named one of a trial. */
   const versionIn = async (
     entry: Catalogued,
+    named: string,
     { episode: reference, namespace = own }: InRun,
   ): Promise<{ readonly memory: StoredMemory; readonly episode: string; readonly isNew: boolean }> => {
     const view = reference === undefined ? undefined : await engine.explain(reference, { namespace });
-    const shown = shownIn(view, entry.facts.procedure);
+    const shown = shownIn(view, entry.facts.procedure, named);
     const seen = shown === undefined ? undefined : await collection.get(shown);
     if (seen && view) return { memory: seen, episode: view.episode, isNew: false };
     const episode = view?.episode ?? reference ?? engine.open({ namespace });
-    const memory = await matcher.versionFor((await collection.get(entry.memory)) as StoredMemory, episode);
+    const inFile = (await collection.get(entry.memory)) as StoredMemory;
+    const versions = [entry.memory, toProcedureRecord(inFile).facts.canary];
+    const asked = versions.includes(named) ? await collection.get(named) : undefined;
+    const memory = asked ?? (await matcher.versionFor(inFile, episode));
     const match = { memory, facts: toProcedureRecord(memory).facts };
     if (reference === undefined || view?.state === "open") {
       return { memory, episode: await showAlone(match, { episode, namespace }), isNew: reference === undefined };
@@ -243,7 +248,7 @@ export function openProcedures(root: string, options: ProceduresOptions = {}): P
       const { namespace = own, ...rest } = resolveRun("load()", run);
       const entry = await known("load()", id);
       const loaded = await counted(async () => {
-        const { memory, episode, isNew } = await versionIn(entry, { ...rest, namespace });
+        const { memory, episode, isNew } = await versionIn(entry, id, { ...rest, namespace });
         const use = { reward: null, tier: "completed", used: [{ id: memory.id, by: "skill" }] } as const;
         if (isNew) await engine.end(episode, use, { namespace });
         else await engine.report(episode, use, { namespace });
@@ -257,7 +262,7 @@ export function openProcedures(root: string, options: ProceduresOptions = {}): P
     async report(id, outcome) {
       const { success, notes: note, tier, namespace = own, episode: reference } = resolveProcedureOutcome(outcome);
       const entry = await known("report()", id);
-      const { memory, episode, isNew } = await versionIn(entry, { episode: reference, namespace });
+      const { memory, episode, isNew } = await versionIn(entry, id, { episode: reference, namespace });
       const named = [memory.id];
       const vote = success === null ? { neutral: named } : success ? { helpful: named } : { harmful: named };
       const used = success === null ? {} : { used: [{ id: memory.id, by: "skill" as const }] };
