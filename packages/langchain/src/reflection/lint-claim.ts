@@ -1,3 +1,4 @@
+import { illegalOption } from "@qavr/core/adapter";
 import { REFLECTION_LIMITS } from "./parameters.js";
 
 /** The faults of a claim. */
@@ -65,8 +66,9 @@ const RULES: readonly Rule[] = [
   },
 ];
 
-/** The faults of a claim for readers who did not see its run; empty for a good claim. */
+/** The faults of a claim for readers who did not see its run; empty for a good claim. @throws INVALID_ARGUMENT for one that is no text */
 export function lintClaim(claim: string): ClaimFinding[] {
+  if (typeof claim !== "string") throw illegalOption("claim", "lintClaim(): a claim must be a text", claim);
   return RULES.filter(({ isBroken }) => isBroken(claim.trim())).map(({ rule, severity, advice }) => ({
     claim,
     rule,

@@ -39,4 +39,10 @@ describe("lintClaim", () => {
     ]);
     expect(rules("The task was successful")).toContain("too-short");
   });
+
+  it("refuses what is no text, such as a claim of another form in a model's answer", () => {
+    for (const claim of [undefined, 7, { claim: "text" }]) {
+      expect(() => lintClaim(claim as never)).toThrow(expect.objectContaining({ code: "INVALID_ARGUMENT" }));
+    }
+  });
 });
