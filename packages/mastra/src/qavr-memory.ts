@@ -353,6 +353,7 @@ export class QavrMemory extends Memory {
         settings: () => this.#settings(memory?.memoryConfig),
         ownTools: () => Object.keys(this.listTools(memory?.memoryConfig)),
         unembed: (indexName, ids) => this.#unembed(indexName, ids),
+        hasOthers: configured.length > 0,
       }) as unknown as Kind;
     if (own.some(({ id }) => id === SEMANTIC_RECALL_ID)) {
       return own.map((processor) => (processor.id === SEMANTIC_RECALL_ID ? learned(processor) : processor));

@@ -65,10 +65,13 @@ describe("memories that a later processor removes", () => {
     expect(await shown(setup, "task")).toEqual({ shown: [NOTES[0]], dropped: [NOTES[1]] });
   });
 
-  it("are not in the list of handles either", async () => {
+  it.each([
+    ["before the first step", removing("fridays")],
+    ["before each step", removingPerStep("fridays")],
+  ])("%s are not in the list of handles either", async (_when, processor) => {
     const setup = labelled();
     for (const note of NOTES) await remember(setup.memory, note, { thread: "task" });
-    const agent = scriptedAgent(setup.memory, [{ text: "ok" }], { tools, inputProcessors: [removing("fridays")] });
+    const agent = scriptedAgent(setup.memory, [{ text: "ok" }], { tools, inputProcessors: [processor] });
     await agent.generate(QUESTION, { memory: { thread: "task", resource: USER } });
     expect(promptText(agent.prompts[0])).toContain("Handles");
     expect(promptText(agent.prompts[0])).not.toContain("fridays");

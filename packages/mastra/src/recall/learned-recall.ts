@@ -5,6 +5,8 @@ import type {
   ProcessInputResult,
   ProcessInputStepArgs,
   ProcessInputStepResult,
+  ProcessLLMRequestArgs,
+  ProcessLLMRequestResult,
   ProcessOutputResultArgs,
   ProcessOutputStreamArgs,
   Processor,
@@ -23,7 +25,7 @@ import { planRecall, type RecallSettings } from "./plan-recall.js";
 import { narrowToReached, promptOf, shownMemories } from "./reached-memories.js";
 import { recallCollections } from "./recall-collections.js";
 import { describeRecall } from "./recall-span.js";
-import { BLOCK_TAG, HANDLES_TAG, handleBlock } from "./recalled-block.js";
+import { BLOCK_TAG, HANDLES_TAG, handleBlock, handlesIn } from "./recalled-block.js";
 import { recallScopes } from "./reranking-vector.js";
 
 type Part = ProcessOutputStreamArgs["part"];
@@ -47,6 +49,8 @@ export interface MemoryHooks {
   readonly ownTools: () => readonly string[];
   /** Deletes the vectors of messages. */
   readonly unembed: (indexName: string, messageIds: readonly string[]) => Promise<void>;
+  /** True for an agent with processors of its own. */
+  readonly hasOthers: boolean;
 }
 
 /**
@@ -64,11 +68,13 @@ export class LearnedRecall implements Processor {
   readonly #listOwnTools: () => readonly string[];
   readonly #unembed: MemoryHooks["unembed"];
   #ownToolNames: ReadonlySet<string> | undefined;
+  /** Only beside other processors: each call is a span that holds the whole prompt. */
+  readonly processLLMRequest?: NonNullable<Processor["processLLMRequest"]>;
 
   constructor(
     inner: InputProcessor | OutputProcessor | undefined,
     parts: MemoryParts,
-    { settings, ownTools, unembed }: MemoryHooks,
+    { settings, ownTools, unembed, hasOthers }: MemoryHooks,
   ) {
     this.id = inner ? SEMANTIC_RECALL_ID : WATCH_ID;
     this.#inner = inner as (InputProcessor & OutputProcessor) | undefined;
@@ -76,10 +82,11 @@ export class LearnedRecall implements Processor {
     this.#settings = settings;
     this.#listOwnTools = ownTools;
     this.#unembed = unembed;
+    if (hasOthers) this.processLLMRequest = (args) => this.#renameHandles(args);
   }
 
   spanName(phase: string): string {
-    if (phase === "inputStep") return "memory: report tool";
+    if (phase === "inputStep" || phase === "llmRequest") return "memory: report tool";
     return phase.startsWith("output") ? "memory: learn" : "memory: learned recall";
   }
 
@@ -143,6 +150,27 @@ export class LearnedRecall implements Processor {
     const shown = shownMemories(run, messages).filter(({ handle }) => handles.includes(handle));
     const block = handleBlock(reportTool, shown);
     if (block !== undefined) messages.addSystem({ role: "system", content: block }, HANDLES_TAG);
+  }
+
+  /** Names the recalled messages again: other processors of the step run after this one, and may have removed some. */
+  #renameHandles({ prompt, messageList, state }: ProcessLLMRequestArgs): ProcessLLMRequestResult {
+    const { reportTool } = this.#settings();
+    const before = messageList && handlesIn(messageList);
+    if (!messageList || reportTool === undefined || before === undefined) return undefined;
+    try {
+      this.#nameHandles(reportTool, messageList, state);
+      const content = handlesIn(messageList);
+      if (content === before) return undefined;
+      return {
+        prompt: prompt.flatMap((message) => {
+          if (message.role !== "system" || message.content !== before) return message;
+          return content === undefined ? [] : { ...message, content };
+        }),
+      };
+    } catch (error) {
+      this.#parts.kit.failOpen("RANKING_FAILED", "The handles of the recalled messages could not be named.", { error });
+      return undefined;
+    }
   }
 
   async processOutputStream(args: ProcessOutputStreamArgs): Promise<Part> {

@@ -1,3 +1,4 @@
+import type { ProcessInputArgs } from "@mastra/core/processors";
 import { excerpt, promptLine } from "@qavr/core/adapter";
 import type { RecalledEntry } from "../runs/agent-run.js";
 import type { CollectionOptions } from "./collections.js";
@@ -36,4 +37,10 @@ export function handleBlock(toolName: string, memories: readonly RecalledEntry[]
     text === undefined ? [] : [`[${handle}] ${excerpt(text, EXCERPT)}`],
   );
   return lines.length === 0 ? undefined : [`Handles of the recalled messages, for ${toolName}:`, ...lines].join("\n");
+}
+
+/** The list of handles in the prompt; undefined for none. */
+export function handlesIn(messages: ProcessInputArgs["messageList"]): string | undefined {
+  const content = messages.getSystemMessages(HANDLES_TAG)[0]?.content;
+  return typeof content === "string" ? content : undefined;
 }
