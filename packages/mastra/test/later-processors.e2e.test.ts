@@ -78,6 +78,15 @@ describe("memories that a later processor removes", () => {
     expect(await shown(setup, "task")).toEqual({ shown: [NOTES[0]], dropped: [NOTES[1]] });
   });
 
+  it("from the prompt alone were not shown by the list of handles", async () => {
+    const setup = labelled();
+    for (const note of NOTES) await remember(setup.memory, note, { thread: "task" });
+    const inputProcessors = [removingInPrompt("fridays")];
+    const agent = scriptedAgent(setup.memory, [{ text: "ok" }], { tools, inputProcessors });
+    await agent.generate(QUESTION, { memory: { thread: "task", resource: USER } });
+    expect(await shown(setup, "task")).toEqual({ shown: [NOTES[0]], dropped: [NOTES[1]] });
+  });
+
   it("for want of room were not shown, also to evaluate", async () => {
     const seen: number[] = [];
     const setup = labelled({ evaluate: ({ memories }) => void seen.push(memories.length) });
@@ -99,7 +108,7 @@ describe("memories that a later processor removes", () => {
     expect(await shown(setup, "task")).toEqual({ shown: [NOTES[0]], dropped: [NOTES[1]] });
   });
 
-  it("with the system message that holds them were not shown", async () => {
+  it.each([{}, tools])("with the system message that holds them were not shown", async (given) => {
     const setup = labelled({}, "resource");
     for (const note of NOTES) await remember(setup.memory, note);
     const clearing: InputProcessor = {
@@ -109,7 +118,7 @@ describe("memories that a later processor removes", () => {
         return undefined;
       },
     };
-    const agent = scriptedAgent(setup.memory, [{ text: "ok" }], { inputProcessors: [clearing] });
+    const agent = scriptedAgent(setup.memory, [{ text: "ok" }], { tools: given, inputProcessors: [clearing] });
     await agent.generate(QUESTION, { memory: { thread: "task", resource: USER } });
     expect(promptText(agent.prompts[0])).not.toContain("helm");
     expect(await shown(setup, "task")).toEqual({ shown: [], dropped: NOTES.toSorted() });

@@ -1,13 +1,15 @@
 import type { ProcessInputArgs } from "@mastra/core/processors";
 import type { AgentRun, RecalledEntry, RecallPrompt } from "../runs/agent-run.js";
 import { storable } from "../runs/aliases.js";
+import { handlesIn } from "./recalled-block.js";
 
 type MessageList = ProcessInputArgs["messageList"];
 
-/** The texts of a prompt: those of its messages by their ids, and those of its system messages. */
+/** The texts of a prompt: those of its messages by their ids, those of its system messages, and the list of handles among these. */
 interface PromptTexts {
   readonly byId: ReadonlyMap<string, readonly string[]>;
   readonly system: readonly string[];
+  readonly handles: string | undefined;
 }
 
 export function promptOf(messages: MessageList, request: string | undefined): RecallPrompt {
@@ -53,7 +55,8 @@ function reachedMemories(
   body?: unknown,
 ): readonly RecalledEntry[] {
   if (!before) return memories;
-  const sent = sentTexts(body, before.request);
+  // The excerpts in the list of handles show no memory.
+  const sent = sentTexts(body, before.request)?.map((text) => text.replace(now.handles ?? "", ""));
   const system = sent ?? now.system;
   return memories.filter(({ id, text }) => {
     if (before.ids.has(id)) {
@@ -93,7 +96,8 @@ function textsIn(messages: MessageList): PromptTexts {
       parts.flatMap((part) => (part.type === "text" && part.text !== "" ? [part.text] : [])),
     ] as const;
   });
-  return { byId: new Map(byId), system: stringsIn(messages.getAllSystemMessages().map(({ content }) => content)) };
+  const system = stringsIn(messages.getAllSystemMessages().map(({ content }) => content));
+  return { byId: new Map(byId), system, handles: handlesIn(messages) };
 }
 
 function holds(texts: readonly string[], text: string): boolean {
