@@ -1,6 +1,7 @@
 import { type ApiRoute, registerApiRoute } from "@mastra/core/server";
 import { QavrError } from "@qavr/core";
 import { checkFields, type FieldRules, TEXT } from "@qavr/core/adapter";
+import { partsOf } from "./memory-parts.js";
 import type { ReportedRun, RunReference } from "./outcomes/report-outcome.js";
 import type { QavrMemory } from "./qavr-memory.js";
 
@@ -35,6 +36,7 @@ const NOT_FOR_CLIENTS = ["tier", "weight", "source"] as const;
  * @throws INVALID_ARGUMENT
  */
 export function qavrRoutes(memory: QavrMemory, options: RoutesOptions = {}): ApiRoute[] {
+  partsOf(memory);
   checkFields("qavrRoutes()", options, OPTIONS);
   const { path = "/qavr" } = options;
   return [

@@ -352,6 +352,10 @@ describe("routes for a front-end", () => {
     expect(reply).toEqual({ status, body: { error: { code, message: expect.stringMatching(/\w/) } } });
   });
 
+  it.each([undefined, {}, "memory"])("are refused for what is no memory: %s", (memory) => {
+    expect(() => qavrRoutes(memory as never)).toThrow(expect.objectContaining({ code: "INVALID_ARGUMENT" }));
+  });
+
   it("name a misspelt option", () => {
     expect(() => bench({ stor: "x" } as never)).toThrow("Did you mean store?");
     expect(() => bench({ echoes: "drop" } as never)).toThrow("semanticRecall: { echoes: … }");
