@@ -38,7 +38,7 @@ const NOT_FOR_CLIENTS = ["tier", "weight", "source"] as const;
 export function qavrRoutes(memory: QavrMemory, options: RoutesOptions = {}): ApiRoute[] {
   partsOf(memory);
   checkFields("qavrRoutes()", options, OPTIONS);
-  const { path = "/qavr" } = options;
+  const path = (options.path ?? "/qavr").replace(/\/$/, "");
   return [
     route(`${path}/explain`, "GET", async ({ req }) => {
       const view = await memory.explain(req.query() as unknown as RunReference);

@@ -352,6 +352,11 @@ describe("routes for a front-end", () => {
     expect(reply).toEqual({ status, body: { error: { code, message: expect.stringMatching(/\w/) } } });
   });
 
+  it.each(["/memory", "/memory/"])("lie below a path, with or without a slash at its end: %s", (path) => {
+    const paths = qavrRoutes(bench().memory, { path }).map((route) => route.path);
+    expect(paths).toEqual(["/memory/explain", "/memory/status", "/memory/outcome"]);
+  });
+
   it.each([undefined, {}, "memory"])("are refused for what is no memory: %s", (memory) => {
     expect(() => qavrRoutes(memory as never)).toThrow(expect.objectContaining({ code: "INVALID_ARGUMENT" }));
   });
