@@ -2,6 +2,7 @@ import { spawn } from "node:child_process";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { proceduresIn, proceduresOf } from "./support/procedures.js";
 import { SHARES_FILES } from "./support/sharing.js";
 import { lesson, lessonsIn, titles, vault } from "./support/vault.js";
 
@@ -20,5 +21,16 @@ describe.runIf(SHARES_FILES)("several processes", () => {
     expect((await lesson(lessons, "WAL")).reinforcements).toBe(100);
     const all = await lessons.list();
     expect([all.length, new Set(all.map(({ id }) => id)).size, new Set(titles(all)).size]).toEqual([13, 13, 13]);
+  });
+});
+
+describe("several reviews at the same time", () => {
+  it("P25: retire a procedure once, and none of them fails", async () => {
+    const { root, engine, procedures } = proceduresOf({ "procedures/deploy.md": "Deploy.\n" });
+    for (let run = 0; run < 3; run++) await procedures.report("procedure:deploy", { success: false });
+    const all = [procedures, proceduresIn(root, { engine }), proceduresIn(root, { engine })];
+    const reviews = await Promise.all(all.map((one) => one.review()));
+    expect(reviews.flat().filter(({ done }) => done)).toMatchObject([{ action: "retire" }]);
+    expect(await procedures.archived()).toHaveLength(1);
   });
 });

@@ -22,7 +22,19 @@ import { vault } from "./support/vault.js";
 
 const PATH = "procedures/team/deploy.md";
 const INSIDE = Buffer.from("Inside.\n");
-const FINDERS = ["open", "lstat", "stat", "readFile", "readdir", "realpath", "mkdir", "rename", "rm", "chmod"] as const;
+const FINDERS = [
+  "open",
+  "lstat",
+  "stat",
+  "readFile",
+  "readdir",
+  "realpath",
+  "mkdir",
+  "rename",
+  "rm",
+  "unlink",
+  "chmod",
+] as const;
 
 /** Runs `swap` just before the call of the file system with this number, while `work` is under way. Returns the number of calls. */
 async function swapping(moment: number, swap: () => void, work: () => Promise<unknown>): Promise<number> {
@@ -196,6 +208,7 @@ it("a file that the disk or its permissions keep from being written is named in 
   const cause = Object.assign(new Error("EACCES: permission denied, rename '/proc/self/fd/37/x'"), { code: "EACCES" });
   vi.spyOn(fs.promises, "rename").mockRejectedValue(cause);
   vi.spyOn(fs.promises, "rm").mockRejectedValue(cause);
+  vi.spyOn(fs.promises, "unlink").mockRejectedValue(cause);
   syncBuiltinESMExports();
   onTestFinished(() => {
     vi.restoreAllMocks();

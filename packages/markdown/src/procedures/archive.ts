@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
-import { rm } from "node:fs/promises";
+import { unlink } from "node:fs/promises";
 import { glob } from "tinyglobby";
-import { atPlace, readPlain, readPlainFile, writing } from "../own-folders.js";
+import { atPlace, noneThere, readPlain, readPlainFile, writing } from "../own-folders.js";
 import { idOf } from "./procedure-file.js";
 import type { FileReplacer } from "./replace-file.js";
 
@@ -44,8 +44,11 @@ export function archiveIn(root: string, replacer: FileReplacer): Archive {
         atPlace(root, path, async (place) => {
           const now = await readPlain(place).catch(() => undefined);
           if (!now?.equals(bytes)) return false;
-          await rm(place);
-          return true;
+          // Another process may have taken it since that look; rm() would not always tell.
+          return unlink(place).then(
+            () => true,
+            (error) => noneThere(error) ?? false,
+          );
         }),
       );
       return taken ?? false;
