@@ -1,4 +1,6 @@
 import { spawn } from "node:child_process";
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
@@ -32,5 +34,28 @@ describe("several reviews at the same time", () => {
     const reviews = await Promise.all(all.map((one) => one.review()));
     expect(reviews.flat().filter(({ done }) => done)).toMatchObject([{ action: "retire" }]);
     expect(await procedures.archived()).toHaveLength(1);
+  });
+
+  it("P24: begin one trial, while the model of another is at work", async () => {
+    const { root, engine, procedures } = proceduresOf({ "procedures/deploy.md": "Deploy.\n" });
+    for (let run = 0; run < 2; run++) await procedures.report("procedure:deploy", { success: false });
+    const first = async () => "<procedure>\nWait for the lock.\n</procedure>";
+    const slow = async () => {
+      expect(await procedures.review({ model: first })).toMatchObject([{ action: "revise", done: true }]);
+      return "<procedure>\nAsk before the deploy.\n</procedure>";
+    };
+    const proposals = await proceduresIn(root, { engine }).review({ model: slow });
+    expect(proposals).toMatchObject([{ action: "revise", done: false }]);
+  });
+
+  it("P24: begin no trial of a procedure that is gone when the model has answered", async () => {
+    const { root, procedures } = proceduresOf({ "procedures/deploy.md": "Deploy.\n" });
+    for (let run = 0; run < 2; run++) await procedures.report("procedure:deploy", { success: false });
+    const slow = async () => {
+      rmSync(join(root, "procedures/deploy.md"));
+      expect(await procedures.list()).toEqual([]);
+      return "<procedure>\nWait for the lock.\n</procedure>";
+    };
+    expect(await procedures.review({ model: slow })).toMatchObject([{ action: "revise", done: false }]);
   });
 });

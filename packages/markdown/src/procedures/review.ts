@@ -217,7 +217,7 @@ async function carryOut(
   trial: { readonly body: string; readonly canary: string } | undefined,
   model: AskModel | undefined,
 ): Promise<boolean> {
-  const { root, replacer, archive, collection } = parts;
+  const { root, index, replacer, archive, collection } = parts;
   const { path, version, name, description } = entry.facts;
   if (action === "roll back" && trial) {
     await endTrial(parts, entry.memory, trial.canary);
@@ -228,6 +228,11 @@ async function carryOut(
     const stored = await collection.get(entry.memory);
     const body = revisedBody(await model(revisionPrompt(entry, stored?.text ?? "", runs)));
     if (body === undefined || hashOf(body.trim()) === hashOf(stored?.text.trim() ?? "")) return false;
+    // While the model was at work, the file may have gone or changed, or another review have begun a trial.
+    await index.sync();
+    const isInFile = index.catalogue().get(entry.facts.procedure)?.memory === entry.memory;
+    const now = isInFile ? await collection.get(entry.memory) : undefined;
+    if (!now || toProcedureRecord(now).facts.canary !== undefined) return false;
     await beginTrial(parts, entry, body);
     return true;
   }
