@@ -114,7 +114,10 @@ export class Reflector extends Runnable<ReflectionInput, ReflectionReport> {
     const memories = (run.memories ?? []).map((memory) => this.#recalled(memory));
     const namespaces = this.#namespacesOf(run);
     const episodes = run.runId === undefined ? [] : await this.#episodesOf(run.runId, namespaces);
-    return this.#apply({ ...run, memories, episodes, namespace: namespaces[0] as string }, config);
+    return this.#apply(
+      { ...run, memories, episodes, namespace: homeIn(namespaces, ownNamespace(this.#parts)) },
+      config,
+    );
   }
 
   /** Asks the model first, then records the votes, which the ledger takes once, and saves the claims. */
@@ -181,8 +184,10 @@ export class Reflector extends Runnable<ReflectionInput, ReflectionReport> {
 
   async #reflectOnSettled(run: SettledRun): Promise<void> {
     const { runId, metadata, tags, input } = run;
-    const scope = () => scopeOfRun(this.#parts.scope, { runId, metadata, tags, input }).namespace;
-    await this.#apply({ ...run, namespace: run.episodes[0]?.namespace ?? scope() }, { callbacks: [] });
+    const ran = [...new Set(run.episodes.map(({ namespace }) => namespace))];
+    const own = () => scopeOfRun(this.#parts.scope, { runId, metadata, tags, input }).namespace;
+    const namespace = ran.length === 1 ? (ran[0] as string) : homeIn(ran, own());
+    await this.#apply({ ...run, namespace }, { callbacks: [] });
   }
 
   #recalled(memory: RecalledMemory | DocumentInterface): RecalledMemory {
@@ -211,6 +216,11 @@ export class Reflector extends Runnable<ReflectionInput, ReflectionReport> {
     const views = await Promise.all(namespaces.map((namespace) => engine.explain(runId, { namespace })));
     return views.flatMap((view) => (view ? [{ namespace: view.namespace, episode: view.episode }] : []));
   }
+}
+
+/** The namespace of a run's claims: the memory's, also where a retriever with one of its own, as for tools that agents share, came first. */
+function homeIn(ran: readonly string[], own: string): string {
+  return ran.includes(own) ? own : (ran[0] ?? own);
 }
 
 function isWanted(run: SettledRun, reflectOn: ReflectOn): boolean {
