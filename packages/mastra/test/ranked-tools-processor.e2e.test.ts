@@ -140,6 +140,28 @@ describe("an agent with ranked tools", () => {
     expect(memories.filter(({ used }) => used > 0).map(({ id }) => id)).toEqual([tool]);
   });
 
+  it("has used a tool that was approved when its ranking had changed", async () => {
+    const tools = { needsApproval: stock.needsApproval, b: toolNamed("b"), c: toolNamed("c") };
+    const search = () => Object.keys(tools).map((id) => ({ id, text: `${id}: does it`, similarity: 0 }));
+    const fields = { tools, k: 1, base: { name: "tools", search } };
+    let fails = false;
+    const { agent, storage, memory } = agentWith(fields, "", {
+      script: (prompt) => {
+        if (fails) return { error: new Error("no tool fits") };
+        return prompt.at(-1)?.role === "tool" ? { text: "done" } : { tool: "needsApproval" };
+      },
+    });
+    new Mastra({ agents: { agent }, storage, logger: false });
+    const { runId } = await agent.generate("please help", on());
+    fails = true;
+    for (let run = 0; run < 4; run++) await agent.generate("please help", on()).catch(() => undefined);
+    fails = false;
+    await agent.approveToolCallGenerate({ runId: runId as string });
+    expect(offeredBy(agent)).not.toContain("needsApproval");
+    const { memories } = await memory.memories({ collection: "tools" });
+    expect(memories.filter(({ used }) => used > 0).map(({ id }) => id)).toEqual(["needsApproval"]);
+  });
+
   it("has all tools where they cannot be ranked, which is logged", async () => {
     const { codes, logger } = listener();
     const base: MemoryCollection = { name: "other", search: () => [{ id: "unknown", text: "x", similarity: 1 }] };

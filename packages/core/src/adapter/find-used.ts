@@ -6,7 +6,7 @@ export interface ReadMemory {
   readonly id: string;
   /** Short name: `m1`. Empty for none. */
   readonly handle: string;
-  /** Undefined where the host does not keep it: such a memory can be cited, not quoted. */
+  /** Undefined where it is not known: such a memory can be cited or called by its id, not quoted. */
   readonly text: string | undefined;
 }
 
@@ -81,9 +81,9 @@ function distinct(memories: readonly ReadMemory[]): Text[] {
   return [...texts].map(([id, text]) => ({ id, text }));
 }
 
-/** False for an answer that surely cites no memory. */
-export function mayCite({ answer }: Pick<RunTexts, "answer">): boolean {
-  return answer.search(CITATION) >= 0;
+/** False for a run that surely neither cites a memory nor calls one by its id. */
+export function mayName({ answer, steps }: Pick<RunTexts, "answer" | "steps">): boolean {
+  return steps.length > 0 || answer.search(CITATION) >= 0;
 }
 
 /** @param elsewhere Texts that may hold such brackets themselves, as a unit or an index: these then cite nothing. */
@@ -117,7 +117,8 @@ function loaded(tool: string, values: readonly string[], memories: readonly Read
   names.delete("");
   return memories
     .filter(
-      ({ id, text = "" }) => names.has(id) || (id === tool && text.startsWith(`${tool}: `)) || names.has(nameIn(text)),
+      ({ id, text = `${id}: ` }) =>
+        names.has(id) || (id === tool && text.startsWith(`${id}: `)) || names.has(nameIn(text)),
     )
     .map(({ id }) => id);
 }

@@ -1,7 +1,7 @@
 import type { Engine, OutcomeInput, OutcomeReceipt, Ranking, RankRequest, UsedMemory } from "../engine/types.js";
 import { type ErrorCode, QavrError } from "../errors/qavr-error.js";
 import { type EpisodeOfRun, shownNames } from "./agent-report.js";
-import { findUsed, mayCite, type RunTexts } from "./find-used.js";
+import { findUsed, mayName, type RunTexts } from "./find-used.js";
 import { endsOf } from "./run-ends.js";
 
 /** How a framework's run uses a session. */
@@ -256,7 +256,7 @@ async function usedPerEpisode(
   texts: RunTexts | undefined,
 ): Promise<(episode: string) => readonly UsedMemory[] | undefined> {
   const found = texts && findUsed(texts);
-  if (!texts || !(found || mayCite(texts))) return () => undefined;
+  if (!texts || !(found || mayName(texts))) return () => undefined;
   // The run's outcome does not wait for a store that is away.
   const episodes = await shownNames(engine, ofRun).catch(() => []);
   // A resumed run has memories from before, whose handles are known and whose texts are not.

@@ -184,6 +184,8 @@ describe("an agent with ranked tools", () => {
     await agent.invoke(new Command({ resume: { decisions: [{ type: "approve" }] } }), thread);
     expect(seen[0]).toContain("act");
     expect(seen[1]).toEqual(seen[0]);
+    const { memories } = await memory.memories({ collection: "tools" });
+    expect(memories.filter(({ used }) => used > 0).map(({ id }) => id)).toEqual(["act"]);
   });
 
   it.each([
