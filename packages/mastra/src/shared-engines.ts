@@ -21,6 +21,7 @@ import {
 import { defaultStore } from "./default-store.js";
 import { type EngineFields, givenEngine } from "./learning-options.js";
 import { warn } from "./log-codes.js";
+import type { NotedStep } from "./runs/agent-run.js";
 import { LaterVerdicts } from "./runs/later-verdicts.js";
 import { Runs } from "./runs/runs.js";
 import { Turns } from "./runs/turns.js";
@@ -34,6 +35,8 @@ interface EngineRuns {
   readonly dropped: RecentMap<string, readonly string[]>;
   /** Ids of runs, and of their traces and episodes, that ended without a record: they were shown no memory, or are not to be learned from. */
   readonly unshown: RecentMap<string, true>;
+  /** The finished tool calls of suspended runs, by the alias under which the run waits. */
+  readonly calls: RecentMap<string, readonly NotedStep[]>;
   /** Sources of scores and feedback with a warning that they are ignored. */
   readonly ignoredSources: Set<string>;
   /** Wiring warnings that were given, by logger; by engine where there is no logger. */
@@ -141,6 +144,7 @@ function runsOf(engine: Engine, options: EngineFields): EngineRuns {
     later: new LaterVerdicts(maxOpenEpisodes),
     dropped: recentMap(maxOpenEpisodes),
     unshown: recentMap(4 * maxOpenEpisodes),
+    calls: recentMap(maxOpenEpisodes),
     ignoredSources: new Set(),
     warned: new WeakMap(),
     vectors: { share: false },

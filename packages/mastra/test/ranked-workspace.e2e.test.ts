@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Mastra } from "@mastra/core/mastra";
 import { SkillSearchProcessor } from "@mastra/core/processors";
 import { LocalFilesystem, Workspace } from "@mastra/core/workspace";
 import type { LearningOptions } from "@qavr/mastra";
@@ -9,6 +10,7 @@ import { bench, latest, scriptedAgent, USER } from "./support/bench.js";
 import { listener } from "./support/listener.js";
 import { promptText, type Script } from "./support/scripted-model.js";
 import { temporaryFolder } from "./support/stores.js";
+import { tools as stock } from "./support/tools.js";
 
 /** A workspace with one `SKILL.md` for each name. */
 function workspaceOf(skills: Readonly<Record<string, string>>, options: object = {}): Workspace {
@@ -42,19 +44,22 @@ function agentWith(
     qavr = {},
     maxCharacters,
     processors,
+    tools,
   }: {
     qavr?: LearningOptions;
     maxCharacters?: number;
     processors?: (ranked: Workspace) => unknown[];
+    tools?: object;
   } = {},
 ) {
-  const { memory } = bench({ reportTool: false, ...qavr });
+  const { memory, storage } = bench({ reportTool: false, ...qavr });
   const ranked = rankedWorkspace({ memory, workspace, maxCharacters });
   const agent = scriptedAgent(memory, script, {
     workspace: ranked as never,
     ...(processors ? { inputProcessors: processors(ranked) as never } : {}),
+    ...(tools ? { tools: tools as never } : {}),
   });
-  return { memory, agent, ranked };
+  return { memory, storage, agent, ranked };
 }
 
 /** Loads the skill if it is listed, and fails if it is not. */
@@ -99,6 +104,20 @@ describe("the skills of a workspace", () => {
     const skillsShown = episode?.exposures.filter(({ collection }) => collection === "skills");
     expect(skillsShown?.flatMap(({ items }) => items.map(({ id }) => id)).sort()).toEqual(listed(agent.prompts[0]));
     expect(episode?.used).toEqual([{ id: "deploy", by: "skill" }]);
+  });
+
+  it("are used by a run that loads one, also when the run then waits for an approval", async () => {
+    const { needsApproval } = stock;
+    const { memory, agent, storage } = agentWith(
+      workspaceOf({ deploy: "ships a service", audit: "checks permissions" }),
+      [{ tool: "skill", args: { name: "deploy" } }, { tool: "needsApproval" }, { text: "deployed" }],
+      { tools: { needsApproval } },
+    );
+    new Mastra({ agents: { agent }, storage, logger: false });
+    const at = on();
+    const { runId } = await agent.generate("ship it", at);
+    await agent.approveToolCallGenerate({ runId: runId as string });
+    expect((await latest(memory, at.memory.thread))?.used).toEqual([{ id: "deploy", by: "skill" }]);
   });
 
   it("are found in learned order, and not listed, where a processor searches them", async () => {

@@ -135,7 +135,11 @@ function waitingRuns(metadata: unknown): Set<string> {
 async function suspend({ kit, shared }: RunParts, run: AgentRun, runId: string): Promise<void> {
   if (!run.session) return;
   try {
-    await run.session.suspend(suspensionAlias(run.threadId, runId));
+    const alias = suspensionAlias(run.threadId, runId);
+    await run.session.suspend(alias);
+    // A call that waits is noted when its result comes: a person may decline it.
+    const calls = run.steps.filter((step) => "tool" in step && !run.openCalls.has(step.callId));
+    shared.calls.set(alias, calls);
     shared.runs.remove(run);
   } catch (error) {
     const message = "The episode of a suspended run could not be recorded.";
@@ -165,16 +169,19 @@ export async function resumeRun(
   const already = shared.runs.ofRunId(runId, threadId);
   if (already) return already;
   const run = recordedRun(parts, { ...scope, episode, threadId, resourceId, runId, resumed: true });
+  run.steps.push(...(shared.calls.get(alias) ?? []));
   shared.runs.add(run, [runId], requestContext);
   return run;
 }
 
 /** Adds the episode from before its suspension to a run that has recalled again since. */
-export async function joinSuspended({ kit }: RunParts, run: AgentRun, runId: string): Promise<void> {
+export async function joinSuspended({ kit, shared }: RunParts, run: AgentRun, runId: string): Promise<void> {
   const { threadId, namespace, session } = run;
-  const episode = session && (await kit.resume([suspensionAlias(threadId, runId)], { namespace, runId }));
+  const alias = suspensionAlias(threadId, runId);
+  const episode = session && (await kit.resume([alias], { namespace, runId }));
   if (episode === undefined) return;
   session?.add(namespace, episode);
+  run.steps.push(...(shared.calls.get(alias) ?? []));
   run.resumed = true;
 }
 
