@@ -3,6 +3,7 @@ import { storableId } from "../document-ids.js";
 import type { MemoryParts } from "../memory-parts.js";
 import { findRun } from "./find-run.js";
 import { namespaceOf } from "./run-scope.js";
+import { textsOf } from "./run-texts.js";
 import type { RootRun } from "./run-tree.js";
 
 /**
@@ -48,10 +49,22 @@ function aliasesOf({ id, trace }: RootRun): string[] {
   return trace === undefined ? [id] : [id, trace];
 }
 
-/** Remembers the namespaces of a suspended run: a retriever may have one of its own, and the run that resumes this one may not ask it. */
+/**
+ * Remembers the namespaces and the tool calls of a suspended run: a retriever may have a namespace of its own, and the run that resumes
+ * this one may not ask it.
+ */
 export function noteSuspended(parts: JoiningParts, root: RootRun, alias: string): void {
-  parts.runs.waiting.set(waitingKey(memoryNamespace(parts, root), alias), root.session.namespaces);
+  const calls = textsOf(root, { output: undefined }).steps.flatMap((step) =>
+    "tool" in step
+      ? [{ tool: step.tool, input: String(step.input).length > LONGEST_INPUT ? undefined : step.input }]
+      : [],
+  );
+  const waiting = { namespaces: root.session.namespaces, calls };
+  parts.runs.waiting.set(waitingKey(memoryNamespace(parts, root), alias), waiting);
 }
+
+/** Characters of a call's input that is kept while its run waits: names and paths are shorter, and many runs may wait. */
+const LONGEST_INPUT = 1_000;
 
 type JoiningParts = Pick<MemoryParts, "kit" | "runs" | "scope">;
 
@@ -85,7 +98,9 @@ export async function joinSuspended(parts: JoiningParts, root: RootRun): Promise
   const { id: runId, thread, session } = root;
   if (thread === undefined) return;
   const own = memoryNamespace(parts, root);
-  const others = aliasesBefore(root).flatMap((alias) => runs.waiting.get(waitingKey(own, alias)) ?? []);
+  const before = aliasesBefore(root).flatMap((alias) => runs.waiting.get(waitingKey(own, alias)) ?? []);
+  if (root.resumes) root.callsBefore = before.flatMap(({ calls }) => calls);
+  const others = before.flatMap(({ namespaces }) => namespaces);
   for (const namespace of new Set([own, ...others].filter((name) => name !== undefined))) {
     const hasOwn = session.namespaces.includes(namespace);
     if (hasOwn && !root.resumes) continue;
@@ -93,7 +108,9 @@ export async function joinSuspended(parts: JoiningParts, root: RootRun): Promise
     const episode = await resumeThread(kit, root, namespace, hasOwn ? undefined : runId);
     if (episode !== undefined) session.add(namespace, episode);
   }
-  if (root.over) runs.joined(root);
+  if (!root.over) return;
+  runs.joined(root);
+  if (root.resumes) for (const alias of aliasesBefore(root)) runs.waiting.delete(waitingKey(own, alias));
 }
 
 async function resumeThread(

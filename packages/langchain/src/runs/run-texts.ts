@@ -15,9 +15,12 @@ export function textsOf(root: RootRun, end: RunEnd): RunTexts {
     // An agent's output also has the requests of earlier turns.
     request: [textIn(input), textIn(messagesIn(output))].join("\n"),
     // A tool that failed used nothing.
-    steps: steps
-      .filter(({ run, noted }) => !("tool" in noted && run.failed) && !ownRuns.some((inner) => isWithin(inner, run)))
-      .map(stepOf),
+    steps: [
+      ...root.callsBefore,
+      ...steps
+        .filter(({ run, noted }) => !("tool" in noted && run.failed) && !ownRuns.some((inner) => isWithin(inner, run)))
+        .map(stepOf),
+    ],
     answer: answerIn(output),
   };
 }

@@ -1,5 +1,5 @@
 import type { DocumentInterface } from "@langchain/core/documents";
-import { type RecentMap, type RunSession, recentMap } from "@qavr/core/adapter";
+import { type RecentMap, type RunSession, recentMap, type ToolStep } from "@qavr/core/adapter";
 import { type AnnouncedEnd, type Parts, returnedFailure } from "./run-end.js";
 
 /** One retrieval that was shown inside a run. */
@@ -50,6 +50,13 @@ export interface NotedStep {
   readonly noted: { readonly tool: string; readonly input: string } | { readonly output: unknown };
 }
 
+/** What a run that resumes an interrupted one needs of it. */
+export interface InterruptedRun {
+  readonly namespaces: readonly string[];
+  /** Its tool calls, those of the memory's own tools aside. */
+  readonly calls: readonly ToolStep[];
+}
+
 /** An outermost run: its result is the outcome of everything retrieved inside it. */
 export interface RootRun {
   readonly id: string;
@@ -82,6 +89,8 @@ export interface RootRun {
   readonly ownCalls: Set<unknown>;
   /** Calls and ends of its tools, in their order. */
   readonly steps: NotedStep[];
+  /** The calls of the interrupted run that it continues. */
+  callsBefore: readonly ToolStep[];
   touched: number;
   /** Signals of its retrievals that may abort it. They are needed because an abort may have any error as its reason. */
   readonly signals: Set<AbortSignal>;
@@ -117,8 +126,8 @@ export interface RunTree {
   namespacesOf(runId: string): readonly string[];
   /** The inputs of streams that are about to start: LangChain announces those of functions, maps and retries when they end. */
   readonly starting: Map<string, unknown>;
-  /** The namespaces in which interrupted runs of this process wait, by the memory's namespace and the alias. */
-  readonly waiting: RecentMap<string, readonly string[]>;
+  /** The interrupted runs of this process, by the memory's namespace and the alias under which they wait. */
+  readonly waiting: RecentMap<string, InterruptedRun>;
   /** Open roots. */
   readonly open: number;
   /** Numbers of runs held: those of open roots, and the ids of recently closed ones. */
@@ -254,6 +263,7 @@ function rootOf(
     doneCalls: new Set(),
     ownCalls: new Set(),
     steps: [],
+    callsBefore: [],
     touched: now,
     signals: new Set(),
     over: false,

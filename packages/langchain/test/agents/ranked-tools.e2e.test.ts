@@ -188,6 +188,36 @@ describe("an agent with ranked tools", () => {
     expect(memories.filter(({ used }) => used > 0).map(({ id }) => id)).toEqual(["act"]);
   });
 
+  it("has used the tools that it called before and after approvals", async () => {
+    const { memory } = await bench();
+    const tools = ["find", "act", "send", "other"].map((name) => toolNamed(name));
+    const call = (name: string) => [{ name, args: {}, id: crypto.randomUUID() }];
+    const agent = memory.track(
+      createAgent({
+        model: recording(call("find"), call("act"), call("send"), call("act")).respond(new AIMessage("done again")),
+        middleware: [rankedTools({ memory, tools, k: 4 }), approval()],
+        checkpointer: new MemorySaver(),
+      }),
+    );
+    const thread = { configurable: { thread_id: "t" } };
+    const approve = () => new Command({ resume: { decisions: [{ type: "approve" }] } });
+    await agent.invoke(ask("please help"), thread);
+    await agent.invoke(approve(), thread);
+    await agent.invoke(approve(), thread);
+    await memory.flush();
+    const { memories } = await memory.memories({ collection: "tools" });
+    expect(
+      memories
+        .filter(({ used }) => used > 0)
+        .map(({ id }) => id)
+        .sort(),
+    ).toEqual(["act", "find", "send"]);
+    await agent.invoke(ask("please help"), thread);
+    await memory.flush();
+    const later = await memory.memories({ collection: "tools" });
+    expect(later.memories.map(({ used }) => used).sort()).toEqual([0, 1, 1, 1]);
+  });
+
   it.each([
     ["no tools", { tools: [] }],
     ["two tools of one name", { tools: [toolNamed("a"), toolNamed("a")] }],
