@@ -3,7 +3,7 @@ import type { MastraDBMessage } from "@mastra/core/memory";
 import type { RequestContext } from "@mastra/core/request-context";
 import { createRunSession, type RunScope } from "@qavr/core/adapter";
 import type { MemoryParts } from "../memory-parts.js";
-import { type AgentRun, newRun } from "./agent-run.js";
+import { type AgentRun, type NotedStep, newRun } from "./agent-run.js";
 import { storable, suspensionAlias, threadAlias, traceAlias } from "./aliases.js";
 import { type AgentRunInfo, scopeOfRun } from "./run-scope.js";
 import type { ThreadOfRun } from "./thread-of-run.js";
@@ -139,12 +139,26 @@ async function suspend({ kit, shared }: RunParts, run: AgentRun, runId: string):
     await run.session.suspend(alias);
     // A call that waits is noted when its result comes: a person may decline it.
     const calls = run.steps.filter((step) => "tool" in step && !run.openCalls.has(step.callId));
-    shared.calls.set(alias, calls);
+    shared.calls.set(alias, calls.map(withShortInput));
     shared.runs.remove(run);
   } catch (error) {
     const message = "The episode of a suspended run could not be recorded.";
     kit.failOpen("EPISODE_NOT_SUSPENDED", message, { runId, error });
   }
+}
+
+/** Characters of a call's input that is kept while its run waits: names and paths are shorter, and many runs may wait. */
+const LONGEST_INPUT = 1_000;
+
+function withShortInput(step: NotedStep): NotedStep {
+  const isLong = "tool" in step && (JSON.stringify(step.input) ?? "").length > LONGEST_INPUT;
+  return isLong ? { ...step, input: undefined } : step;
+}
+
+/** Gives a resumed run the calls from before its suspension. */
+function takeCalls({ calls }: RunParts["shared"], run: AgentRun, alias: string): void {
+  run.steps.push(...(calls.get(alias) ?? []));
+  calls.delete(alias);
 }
 
 /** The run whose suspended episode waits under this run id and thread; undefined when there is none. */
@@ -169,7 +183,7 @@ export async function resumeRun(
   const already = shared.runs.ofRunId(runId, threadId);
   if (already) return already;
   const run = recordedRun(parts, { ...scope, episode, threadId, resourceId, runId, resumed: true });
-  run.steps.push(...(shared.calls.get(alias) ?? []));
+  takeCalls(shared, run, alias);
   shared.runs.add(run, [runId], requestContext);
   return run;
 }
@@ -181,7 +195,7 @@ export async function joinSuspended({ kit, shared }: RunParts, run: AgentRun, ru
   const episode = session && (await kit.resume([alias], { namespace, runId }));
   if (episode === undefined) return;
   session?.add(namespace, episode);
-  run.steps.push(...(shared.calls.get(alias) ?? []));
+  takeCalls(shared, run, alias);
   run.resumed = true;
 }
 
