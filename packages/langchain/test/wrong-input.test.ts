@@ -245,6 +245,15 @@ describe("wrong input", () => {
     }
   });
 
+  it("is what a collection finds, where its search returns no list", async () => {
+    const { memory } = await bench();
+    for (const found of [undefined, { hits: [] }]) {
+      await expect(
+        memory.recall({ name: "prompts", search: async () => found as never }, "hello"),
+      ).rejects.toMatchObject({ code: "INVALID_ARGUMENT", message: expect.stringContaining("prompts") });
+    }
+  });
+
   it("is an agent's option where no agents are made: it says where they are", () => {
     expect(() => qavr({ memories: {} } as never)).toThrow("@qavr/langchain/agents");
   });

@@ -51,6 +51,9 @@ export function asVectorStore(collection: TextCollection): VectorStoreInterface 
       ...(limit === undefined ? {} : { limit }),
       ...(filter === undefined ? {} : { filter: filter as never }),
     });
+    if (!Array.isArray(hits)) {
+      throw new QavrError("INVALID_ARGUMENT", `The search of the collection ${collection.name} must return a list.`);
+    }
     return hits.map(({ id, text: pageContent, similarity, query, metadata = {} }) => [
       new Document({ id, pageContent, metadata: { ...metadata, ...(query === undefined ? {} : { query }) } }),
       similarity,
