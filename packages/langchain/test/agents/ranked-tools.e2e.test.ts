@@ -10,6 +10,7 @@ import { type RankedToolsFields, rankedTools } from "../../src/agents/index.js";
 import type { Qavr } from "../../src/index.js";
 import { approval, recording } from "../support/agent.js";
 import { bench, nothingOpen } from "../support/bench.js";
+import { itWithAnnouncements } from "../support/framework-features.js";
 
 const toolNamed = (name: string, description = `does ${name}`) =>
   tool(async () => `${name} done`, { name, description, schema: z.object({}) });
@@ -188,7 +189,7 @@ describe("an agent with ranked tools", () => {
     expect(memories.filter(({ used }) => used > 0).map(({ id }) => id)).toEqual(["act"]);
   });
 
-  it("has used the tools that it called before and after approvals", async () => {
+  itWithAnnouncements("has used the tools that it called before and after approvals", async () => {
     const { memory } = await bench();
     const tools = ["find", "act", "send", "other"].map((name) => toolNamed(name));
     const call = (name: string) => [{ name, args: {}, id: crypto.randomUUID() }];
