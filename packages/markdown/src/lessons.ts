@@ -3,6 +3,7 @@ import { createEngine, type Engine, type MemoryView, QavrError } from "@qavr/cor
 import { createLog } from "@qavr/core/adapter";
 import { type LocalHit, type LocalQuery, localMemories, type Metadata, type NewMemory } from "@qavr/local";
 import { sqliteStore } from "@qavr/sqlite";
+import { inTurn } from "./in-turn.js";
 import { lessonFiles } from "./lesson-files.js";
 import { FIRST_CONFIDENCE, lessonIndex } from "./lesson-index.js";
 import {
@@ -134,7 +135,7 @@ export function openLessons(root: string, options: LessonsOptions = {}): Lessons
   const files = lessonFiles(folder, name);
   const index = lessonIndex(files, collection, log);
   /** Lessons are appended one after the other, so that each sees whether its file has a title already. */
-  let lastAppend: Promise<void> = Promise.resolve();
+  const appending = inTurn();
 
   /** Facts of the ledger, in the order of the ids. */
   const facts = async (ids: readonly string[]): Promise<readonly Pick<MemoryView, "shown" | "lastShown">[]> => {
@@ -207,14 +208,12 @@ export function openLessons(root: string, options: LessonsOptions = {}): Lessons
       await files.assertOwn(path);
       // A collection that is closed or out of reach is noticed before anything is appended.
       await collection.size();
-      const appended = lastAppend.then(async () => {
+      await appending(async () => {
         const before = await writing(path, () => files.read(path));
         const entry = entryOf(checked, before);
         assertOneMore(sectionsOf(before), sectionsOf(`${before}${entry}\n### [${today}] next\n`), checked, path);
         await files.append(path, entry);
       });
-      lastAppend = appended.catch(() => {});
-      await appended;
       await index.sync();
       const key = [path, checked.date, titleOf(checked), hashOf(checked.body.trim())].join("\n");
       const written = (await index.lessons()).findLast(

@@ -1,5 +1,6 @@
 import type { Engine, MemoryView } from "@qavr/core";
 import type { LocalMemories, StoredMemory } from "@qavr/local";
+import { inTurn } from "./in-turn.js";
 import { isSame, type MarkdownFiles } from "./markdown-files.js";
 
 /** Their namespace in the collection's file, where an application's own memories of the same name may be, too. */
@@ -56,7 +57,6 @@ export function mirroring(
 ): () => Promise<void> {
   let seen: Stamps | undefined;
   let size: number | undefined;
-  let last: Promise<void> = Promise.resolve();
   const update = async (): Promise<void> => {
     // Again where a file changed meanwhile: these writes may have come after those of a process that saw the newer file.
     for (let readings = 0; readings < MOST_READINGS; readings++) {
@@ -69,8 +69,6 @@ export function mirroring(
       size = await collection.size();
     }
   };
-  return () => {
-    last = last.catch(() => {}).then(update);
-    return last;
-  };
+  const queue = inTurn();
+  return () => queue(update);
 }

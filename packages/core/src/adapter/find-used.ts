@@ -16,6 +16,15 @@ export interface ReadMemory {
  */
 export type ToolStep = { readonly tool: string; readonly input: unknown } | { readonly result: unknown };
 
+/** Characters of a call's input that is kept while its run waits: names and paths are shorter, and many runs may wait. */
+const LONGEST_INPUT = 1_000;
+
+/** The input of a call for a run that waits; undefined for a long one. */
+export function shortInput(input: unknown): unknown {
+  const text = typeof input === "string" ? input : (JSON.stringify(input) ?? "");
+  return text.length > LONGEST_INPUT ? undefined : input;
+}
+
 /** The texts of a finished run. */
 export interface RunTexts {
   readonly memories: readonly ReadMemory[];

@@ -1,4 +1,4 @@
-import { createRunSession, type RunKit, type RunSession } from "@qavr/core/adapter";
+import { createRunSession, type RunKit, type RunSession, shortInput } from "@qavr/core/adapter";
 import { storableId } from "../document-ids.js";
 import type { MemoryParts } from "../memory-parts.js";
 import { findRun } from "./find-run.js";
@@ -54,17 +54,11 @@ function aliasesOf({ id, trace }: RootRun): string[] {
  * this one may not ask it.
  */
 export function noteSuspended(parts: JoiningParts, root: RootRun, alias: string): void {
-  const calls = textsOf(root, { output: undefined }).steps.flatMap((step) =>
-    "tool" in step
-      ? [{ tool: step.tool, input: String(step.input).length > LONGEST_INPUT ? undefined : step.input }]
-      : [],
-  );
+  const { steps } = textsOf(root, { output: undefined });
+  const calls = steps.flatMap((step) => ("tool" in step ? [{ tool: step.tool, input: shortInput(step.input) }] : []));
   const waiting = { namespaces: root.session.namespaces, calls };
   parts.runs.waiting.set(waitingKey(memoryNamespace(parts, root), alias), waiting);
 }
-
-/** Characters of a call's input that is kept while its run waits: names and paths are shorter, and many runs may wait. */
-const LONGEST_INPUT = 1_000;
 
 type JoiningParts = Pick<MemoryParts, "kit" | "runs" | "scope">;
 

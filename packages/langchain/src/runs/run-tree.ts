@@ -50,7 +50,7 @@ export interface NotedStep {
   readonly noted: { readonly tool: string; readonly input: string } | { readonly output: unknown };
 }
 
-/** What a run that resumes an interrupted one needs of it. */
+/** The facts of an interrupted run, for the run that resumes it. */
 export interface InterruptedRun {
   readonly namespaces: readonly string[];
   /** Its tool calls, those of the memory's own tools aside. */

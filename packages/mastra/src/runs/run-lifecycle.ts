@@ -1,9 +1,9 @@
 import { randomUUID } from "node:crypto";
 import type { MastraDBMessage } from "@mastra/core/memory";
 import type { RequestContext } from "@mastra/core/request-context";
-import { createRunSession, type RunScope } from "@qavr/core/adapter";
+import { createRunSession, type RunScope, shortInput } from "@qavr/core/adapter";
 import type { MemoryParts } from "../memory-parts.js";
-import { type AgentRun, type NotedStep, newRun } from "./agent-run.js";
+import { type AgentRun, newRun } from "./agent-run.js";
 import { storable, suspensionAlias, threadAlias, traceAlias } from "./aliases.js";
 import { type AgentRunInfo, scopeOfRun } from "./run-scope.js";
 import type { ThreadOfRun } from "./thread-of-run.js";
@@ -138,21 +138,15 @@ async function suspend({ kit, shared }: RunParts, run: AgentRun, runId: string):
     const alias = suspensionAlias(run.threadId, runId);
     await run.session.suspend(alias);
     // A call that waits is noted when its result comes: a person may decline it.
-    const calls = run.steps.filter((step) => "tool" in step && !run.openCalls.has(step.callId));
-    shared.calls.set(alias, calls.map(withShortInput));
+    const calls = run.steps.flatMap((step) =>
+      "tool" in step && !run.openCalls.has(step.callId) ? [{ ...step, input: shortInput(step.input) }] : [],
+    );
+    shared.calls.set(alias, calls);
     shared.runs.remove(run);
   } catch (error) {
     const message = "The episode of a suspended run could not be recorded.";
     kit.failOpen("EPISODE_NOT_SUSPENDED", message, { runId, error });
   }
-}
-
-/** Characters of a call's input that is kept while its run waits: names and paths are shorter, and many runs may wait. */
-const LONGEST_INPUT = 1_000;
-
-function withShortInput(step: NotedStep): NotedStep {
-  const isLong = "tool" in step && (JSON.stringify(step.input) ?? "").length > LONGEST_INPUT;
-  return isLong ? { ...step, input: undefined } : step;
 }
 
 /** Gives a resumed run the calls from before its suspension. */
