@@ -1,7 +1,8 @@
-import { oar, qValue } from "@qavr/core";
+import { memoryStore, oar, qValue } from "@qavr/core";
 import { governance } from "@qavr/core/governance";
 import { sqliteStore } from "@qavr/sqlite";
 import { expect, it } from "vitest";
+import { stateOf } from "../src/reports/learning-state.js";
 import type { StatusReport } from "../src/reports/status.js";
 import { appEngine, ledgerFile, newPath } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
@@ -29,6 +30,28 @@ it("qavr status does not say of a cold namespace that rankings stay near the hos
   await engine.close();
   const { stdout } = await qavr("status", "-s", path);
   expect(stdout).toMatch(/^Cold: 3 runs have taught so far\. Expect hardly a gain yet\. Lift/);
+});
+
+it.each([
+  [
+    "learning",
+    "a new context beside 150 runs that named none",
+    oar(),
+    (run: number) => (run < 150 ? undefined : "deploy"),
+  ],
+  ["learning", "four contexts that teach each other", oar(), (run: number) => `task ${run % 4}`],
+  ["cold", "four contexts that a learner keeps apart", qValue(), (run: number) => `task ${run % 4}`],
+  ["learning", "one of them beside 150 runs", qValue(), (run: number) => (run < 150 ? undefined : "deploy")],
+])("qavr status calls a namespace %s after 160 runs: %s", async (level, _, learner, contextOf) => {
+  const engine = appEngine(memoryStore(), { learner });
+  for (let run = 0; run < 160; run++) {
+    const candidates = ["a", "b"].map((id, i) => ({ id, similarity: 1 - i / 50 }));
+    const { episode } = await engine.rank({ context: contextOf(run), candidates, topK: 1, vector: [1, 0] });
+    await engine.end(episode, { reward: run % 2, tier: "verified" });
+  }
+  const status = await engine.status();
+  expect(status.contexts.map(({ state }) => state)).not.toContain("warm");
+  expect(stateOf(status)).toMatchObject({ level, sentence: expect.stringMatching(/160 runs have taught/) });
 });
 
 it("qavr status names what the draw waits for where many runs never found a memory again", async () => {

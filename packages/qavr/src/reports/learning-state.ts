@@ -16,12 +16,12 @@ export interface LearningState {
 
 /** Runs below which a share says nothing: most checks need as many. */
 export const LEAST_RUNS = 50;
-/** Runs that must have taught before learning counts as warm, where no context is named or too many are. */
+/** Runs that must have taught before learning counts as warm, where no context is. */
 const WARM_RUNS = 100;
 
 /** Is it learning, does it help, how sure is that? */
 export function stateOf(status: NamespaceStatus): LearningState {
-  const { episodes, taught, contexts, otherContexts, lift, memoryLift } = status;
+  const { episodes, learner, taught, contexts, otherContexts, lift, memoryLift } = status;
   const lifts = `${idleSentence(status)}${liftSentence(status)}${memorySentence(memoryLift)}`;
   if (episodes.recorded === 0) return { level: "empty", sentence: "No run is recorded yet." };
   if (taught === 0) {
@@ -34,8 +34,9 @@ export function stateOf(status: NamespaceStatus): LearningState {
   const first = otherContexts ? "the first " : "";
   const several = contexts.length > 1 ? `, ${warm} of ${first}${contexts.length} contexts warm` : "";
   const have = `${plural(taught, "run")} ${taught === 1 ? "has" : "have"} taught`;
-  // The others, which are not counted apart, may be the warm ones.
-  const cold = contexts.length > 0 && !otherContexts ? warm === 0 : taught < WARM_RUNS;
+  // Of the published learners, this one alone learns nothing from one context for another.
+  const apart = learner.startsWith("q-value@") ? contexts.reduce((sum, context) => sum + context.taught, 0) : 0;
+  const cold = warm === 0 && taught - apart < WARM_RUNS;
   if (cold && !harming) {
     const sentence = `Cold: ${have} so far${several}. Expect hardly a gain yet. ${lifts}`;
     return { level: "cold", sentence };
