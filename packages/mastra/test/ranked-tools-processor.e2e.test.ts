@@ -1,10 +1,10 @@
 import type { Agent } from "@mastra/core/agent";
 import { Mastra } from "@mastra/core/mastra";
 import { createTool } from "@mastra/core/tools";
-import { type Learner, similarity } from "@qavr/core";
+import { createEngine, type Learner, memoryStore, similarity } from "@qavr/core";
 import type { CollectionHit, LearningOptions, MemoryCollection } from "@qavr/mastra";
 import { type RankedToolsProcessorFields, rankedToolsProcessor } from "@qavr/mastra/agents";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { bench, scriptedAgent, USER } from "./support/bench.js";
 import { listener } from "./support/listener.js";
 import type { Script } from "./support/scripted-model.js";
@@ -61,6 +61,19 @@ describe("an agent with ranked tools", () => {
     await memory.flush();
     const { memories } = await memory.memories({ collection: "tools" });
     expect(memories.find(({ id }) => id === "t33")).toMatchObject({ used: 40 - failures, successes: 40 - failures });
+  });
+
+  it("knows the groups that its base names", async () => {
+    const engine = createEngine({ store: memoryStore() });
+    const rank = vi.spyOn(engine, "rank");
+    const search = (): CollectionHit[] => [
+      { id: "post", text: "post: sends a letter", similarity: 0.9, group: "letters" },
+      { id: "rates", text: "rates: money exchange", similarity: 0.8 },
+    ];
+    const tools = named({ post: "sends a letter", rates: "money exchange" });
+    const { agent } = agentWith({ tools, k: 1, base: { name: "tools", search } }, "post", { qavr: { engine } });
+    await agent.generate("send a letter to Lyon", on());
+    expect(rank.mock.calls[0]?.[0].candidates.map(({ group }) => group)).toEqual(["letters", undefined]);
   });
 
   it("chooses among the tools that the step has", async () => {

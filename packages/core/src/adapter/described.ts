@@ -15,6 +15,8 @@ export interface DescribedHit {
   readonly text: string;
   /** The cosine of its words and those of the request. */
   readonly similarity: number;
+  /** Of a hit that an application's own search found. @default no group */
+  readonly group?: string | undefined;
 }
 
 /** Searches lists of described things, and keeps the vectors of their texts. Best first; equal ones keep the order of the list. */

@@ -29,10 +29,11 @@ export async function rankDescribed(
     session: run.session,
     runId: run.runId,
     mapIn() {
-      const candidates = hits.map(({ id, text: of, similarity }) => ({
+      const candidates = hits.map(({ id, text: of, similarity, group }) => ({
         id: storable(id),
         similarity,
         text: of,
+        group,
         label: toLabel(label?.({ collection, id: storable(id), text: of, metadata: undefined })),
       }));
       return {
