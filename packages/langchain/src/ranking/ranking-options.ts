@@ -61,8 +61,8 @@ export interface RankingOptions extends DocumentIdOptions {
   readonly recency?: DocumentRecency | undefined;
   /**
    * Leaves out memories that are not expected to help, as soon as another one of the list is expected to help by this much, in the
-   * learner's own unit: logits for the default learner, where 0.4 stands for up to 10 points of success. 0.4 saves a fifth of the
-   * tokens after thousands of runs, and costs up to 0.01 of success where all memories are right. @default nothing is left out
+   * learner's own unit: logits for the default learner, where 0.3 stands for up to 7 points of success. 0.3 saves about a fifth of the
+   * tokens after thousands of runs, and costs a little success where all memories are right. @default nothing is left out
    */
   readonly minWorth?: number | undefined;
   /** True for candidates that a run needs: they are returned also where memory is off (`memoryOff`). @default false */
