@@ -272,6 +272,11 @@ describe("qavr doctor", () => {
     expect(findings.find(({ id }) => id === "harmful-memories")?.finding).toContain("note 2999: 5 of 5 votes");
   });
 
+  it("names the option behind memories that are never shown where memory is off", async () => {
+    const { findings } = await examined(await ledgerFile({ runs: 60 }, { memoryOff: 1 }));
+    expect(findings.find(({ id }) => id === "never-shown")?.fix).toMatch(/^Lower holdout or memoryOff/);
+  });
+
   it("says what to do where there is no ledger yet, with exit code 6", async () => {
     const { exitCode, stdout } = await qavr("doctor", "-s", newPath());
     expect(exitCode).toBe(6);

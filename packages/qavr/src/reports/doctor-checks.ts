@@ -68,7 +68,7 @@ function neverShown({ events, memories }: Facts): Finding | undefined {
   return {
     id: "never-shown",
     finding: `${never.length} of ${often.length} memories were found ${OFTEN_FOUND} times or more and never shown, so nothing is learned of them.`,
-    fix: "Lower holdout if it is near 1, leave keepOrder off, and look whether a later stage always keeps the host's first results.",
+    fix: "Lower holdout or memoryOff if it is near 1, leave keepOrder off, and look whether a later stage always keeps the host's first results.",
   };
 }
 
