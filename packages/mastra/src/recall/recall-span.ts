@@ -11,9 +11,10 @@ export function describeRecall(
   { run, query }: RecallPlan,
   recallsMessages: boolean,
 ): void {
-  const { rankings } = query;
-  const candidates = rankings.reduce((sum, ranked) => sum + ranked.candidates, 0);
-  const gate = rankings.at(-1)?.ranking.gate;
+  const candidates = query.rankings.reduce((sum, ranked) => sum + ranked.candidates, 0);
+  // Those of messages and of collections.
+  const { rankings } = run;
+  const gate = (query.rankings.at(-1)?.ranking ?? rankings.at(-1))?.gate;
   const recorded = run.session !== undefined;
   tracing?.currentSpan?.update({
     attributes: {
@@ -28,7 +29,9 @@ export function describeRecall(
         candidates,
         shown: run.memories.length,
         ...(run.dropped.length > 0 ? { dropped: run.dropped } : {}),
-        order: rankings.some(({ ranking }) => ranking.order === "learned") ? "learned" : "host",
+        order: rankings.some(({ order }) => order === "learned") ? "learned" : "host",
+        ...(rankings.some(({ heldOut }) => heldOut) ? { heldOut: true } : {}),
+        ...(rankings.some(({ memoryOff }) => memoryOff) ? { memoryOff: true } : {}),
         recorded,
         ...(gate === undefined ? {} : { gate }),
         items: run.memories.map(({ handle, collection, item }) => ({
