@@ -11,15 +11,16 @@ export const TRACE_KEY = "qavr_ranking";
 export function traceRanking(
   { runId, handlers }: { readonly runId: string | undefined; readonly handlers: readonly unknown[] },
   namespace: string,
-  { episode, learner, order, gate, items }: Ranking,
+  { episode, learner, order, heldOut, memoryOff, gate, items }: Ranking,
 ): void {
   for (const run of tracedRuns(runId, handlers)) {
     if (run.run_type !== "retriever") continue;
+    const drawn = { ...(heldOut && { heldOut }), ...(memoryOff && { memoryOff }) };
     const ranked = items.map(({ index, rank, ...terms }) => ({ rank, hostRank: index + 1, ...terms }));
     run.extra ??= {};
     run.extra.metadata = {
       ...(run.extra.metadata as object | undefined),
-      [TRACE_KEY]: { namespace, episode, learner, order, gate, items: ranked },
+      [TRACE_KEY]: { namespace, episode, learner, order, ...drawn, gate, items: ranked },
     };
   }
 }

@@ -78,6 +78,16 @@ describe("a traced run of", () => {
     expect(run?.ranking).toMatchObject({ order: "learned", items: [{ rank: 1, hostRank: 2, id: ids(found)[0] }] });
   });
 
+  it.each([
+    [{ holdout: 1 }, { order: "host", heldOut: true }],
+    [{ memoryOff: 1 }, { order: "host", memoryOff: true, items: [] }],
+  ])("a retriever says that chance drew the run: %o", async (options, said) => {
+    const { retriever } = await bench(options);
+    await retriever.invoke(QUESTION, { callbacks: [tracer()] });
+    const [run] = await retrieverRuns();
+    expect(run?.ranking).toMatchObject(said);
+  });
+
   it("a chain that is no retriever stays as it is, as does a retriever while learning is off", async () => {
     const { memory, vectors } = await bench();
     const recalling = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
