@@ -26,8 +26,12 @@ import { planSearch, type SearchPlan } from "./ranking/search.js";
 import { asVectorStore, isTextCollection, type TextCollection } from "./ranking/text-collection.js";
 import { findRun, type RunSite } from "./runs/find-run.js";
 
-/** A wrapped store with the members that only the wrapped store has. */
-export type Wrapped<Store extends VectorStoreInterface> = QavrVectorStore<Store> &
+/** A wrapped store with the members that only the wrapped store has. Its own types come first where a call is passed on. */
+export type Wrapped<Store extends VectorStoreInterface> = Pick<
+  Store,
+  "addDocuments" | "addVectors" | "delete" | "maxMarginalRelevanceSearch"
+> &
+  QavrVectorStore<Store> &
   Omit<Store, keyof QavrVectorStore<Store>>;
 
 /** Fields of a {@link QavrVectorStore}. */

@@ -1,10 +1,12 @@
 import type { MemoryVectorStore } from "@langchain/classic/vectorstores/memory";
+import type { LibSQLVectorStore } from "@langchain/community/vectorstores/libsql";
 import type { USearch } from "@langchain/community/vectorstores/usearch";
 import type { Document, DocumentInterface } from "@langchain/core/documents";
 import { FewShotPromptTemplate, PromptTemplate } from "@langchain/core/prompts";
 import type { BaseRetrieverInterface } from "@langchain/core/retrievers";
 import { RunnableLambda, type RunnableSequence } from "@langchain/core/runnables";
 import type { StructuredToolInterface } from "@langchain/core/tools";
+import type { VectorStore } from "@langchain/core/vectorstores";
 import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
 import type { EpisodeView } from "@qavr/core";
 import { createAgent, FakeToolCallingModel } from "langchain";
@@ -15,6 +17,7 @@ import type { DocumentExplanation, Qavr } from "../src/index.js";
 declare const memory: Qavr;
 declare const vectors: MemoryVectorStore;
 declare const usearch: USearch;
+declare const libsql: LibSQLVectorStore;
 declare const retriever: BaseRetrieverInterface;
 
 describe("the types", () => {
@@ -43,6 +46,11 @@ describe("the types", () => {
     () => {
       expectTypeOf(memory.vectorStore(usearch).save).toEqualTypeOf<USearch["save"]>();
       expectTypeOf(memory.vectorStore(vectors).inner).toEqualTypeOf<MemoryVectorStore>();
+      expectTypeOf(memory.vectorStore(vectors).maxMarginalRelevanceSearch("a", { k: 1 }, undefined)).resolves.toExtend<
+        DocumentInterface[]
+      >();
+      expectTypeOf(memory.vectorStore(libsql).addDocuments([])).resolves.toEqualTypeOf<string[]>();
+      expectTypeOf(memory.vectorStore(vectors)).toExtend<VectorStore>();
       memory.retriever(vectors, { filter: (document: Document) => document.id === "a" });
       // @ts-expect-error MemoryVectorStore filters by a function.
       memory.retriever(vectors, { filter: { kind: "fix" } });
