@@ -1,4 +1,4 @@
-import { RunnableEach } from "@langchain/core/runnables";
+import { RunnableEach, RunnableLambda } from "@langchain/core/runnables";
 import { InMemoryStore } from "@langchain/langgraph";
 import { memoryStore, QavrError } from "@qavr/core";
 import { describe, expect, it } from "vitest";
@@ -252,6 +252,18 @@ describe("wrong input", () => {
         memory.recall({ name: "prompts", search: async () => found as never }, "hello"),
       ).rejects.toMatchObject({ code: "INVALID_ARGUMENT", message: expect.stringContaining("prompts") });
     }
+  });
+
+  it("is what a wrapped runnable finds, where it returns no list", async () => {
+    const { memory, codes } = await bench();
+    for (const found of [undefined, "restart the worker", { context: [] }]) {
+      const chain = RunnableLambda.from(() => found);
+      await expect(memory.retriever(chain as never).invoke("hello")).rejects.toMatchObject({
+        code: "INVALID_ARGUMENT",
+        message: expect.stringContaining("a list of documents"),
+      });
+    }
+    expect(codes()).not.toContain("RANKING_FAILED");
   });
 
   it("is an agent's option where no agents are made: it says where they are", () => {

@@ -1,5 +1,6 @@
 import type { Callbacks } from "@langchain/core/callbacks/manager";
 import type { VectorStoreInterface } from "@langchain/core/vectorstores";
+import { QavrError } from "@qavr/core";
 import { RECENT_FROM } from "@qavr/core/adapter";
 import type { RunSite } from "../runs/find-run.js";
 import { askForDocuments, type Found, filterOf, type Host, isVectorStore } from "./host.js";
@@ -24,6 +25,12 @@ export async function search(parts: RankingParts, request: SearchRequest): Promi
   const { base, text, k, options, site } = request;
   if (isVectorStore(base)) return searchStore(parts, base, request);
   const documents = await base.invoke(text, { ...(request.callbacks ? { callbacks: request.callbacks } : {}) });
+  if (!Array.isArray(documents)) {
+    throw new QavrError(
+      "INVALID_ARGUMENT",
+      "The wrapped retriever must return a list of documents. Wrap the retriever, not the chain around it.",
+    );
+  }
   if (!parts.kit.engine.enabled) return untouched({ documents }, k);
   return rerank(parts, { ...planRerank(parts, site, options), found: { documents }, text, k, options });
 }
