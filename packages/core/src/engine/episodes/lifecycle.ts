@@ -94,14 +94,8 @@ export function createEpisodeLifecycle(parts: EngineParts): EpisodeLifecycle {
   return lifecycle;
 
   async function sweepAll(): Promise<void> {
-    let before: OpenEpisode | undefined;
-    let [first] = open.overdue(now());
-    // Stop when a sweep made no progress, to avoid an endless loop.
-    while (first && first !== before) {
-      await lifecycle.sweep();
-      before = first;
-      [first] = open.overdue(now());
-    }
+    // Each sweep records or drops the first of them.
+    while (open.overdue(now()).length > 0) await lifecycle.sweep();
     sweeping = false;
   }
 

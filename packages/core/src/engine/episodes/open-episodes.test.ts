@@ -16,11 +16,12 @@ describe("the open episodes", () => {
     for (const alias of ["its own", "taken"]) expect(open.find("default", alias)).toBeUndefined();
   });
 
-  it("hand nothing back as overdue that is being written", () => {
+  it("hand nothing back as overdue or oldest that is being written", () => {
     const open = new OpenEpisodes({ limit: 10, ttl: 10 });
     open.create("written", "default", 0).closing = Promise.resolve();
     const left = open.create("left", "default", 0);
     expect(open.overdue(100)).toEqual([left]);
+    expect(open.oldest(2)).toEqual([left]);
   });
 
   it("hand back what is overdue also behind an episode from before the clock was set back", () => {
