@@ -4,7 +4,8 @@ import { request } from "node:http";
 import { connect, createServer } from "node:net";
 import type { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { memoryStore } from "@qavr/core";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { type Dashboard, startDashboard } from "../src/dashboard/server.js";
 import { openStore } from "../src/open-ledger.js";
 import { ledgerFile } from "./support/ledgers.js";
@@ -54,15 +55,18 @@ function ask(headers: Record<string, string>, method = "GET", path = "/api/statu
 const bearer = (): string => `Bearer ${token}`;
 
 describe("the dashboard's server", () => {
-  it.each([
+  it.each<[string, () => string, Record<string, string>?]>([
     ["its own address", () => `127.0.0.1:${dashboard.port}`],
     ["localhost", () => `localhost:${dashboard.port}`],
     ["the other end of an ssh tunnel", () => "localhost:9999"],
     ["IPv6 loopback", () => "[::1]:4180"],
     ["a name that it was started with", () => "box.dev.example"],
     ["a name and port that it was started with", () => "forwarded.dev.example:4180"],
-  ])("answers under %s", async (_, host) => {
-    const { status, body } = await ask({ host: host(), authorization: bearer() });
+    ["an address that a person types", () => "localhost:1", { "sec-fetch-site": "none" }],
+    ["its own page", () => "localhost:1", { "sec-fetch-site": "same-origin", origin: "http://localhost:1" }],
+    ["the other end of a tunnel with TLS", () => "localhost:1", { origin: "https://localhost:1" }],
+  ])("answers under %s", async (_, host, headers = {}) => {
+    const { status, body } = await ask({ host: host(), authorization: bearer(), ...headers });
     expect(status).toBe(200);
     expect(JSON.parse(body)).toMatchObject({ data: { runs: { recorded: 3 } } });
   });
@@ -115,6 +119,21 @@ describe("the dashboard's server", () => {
       400,
     );
     expect((await ask({ host: "localhost:1", authorization: bearer() })).status).toBe(200);
+  });
+
+  it("prints an error that it does not know, and tells the page nothing of it", async () => {
+    const namespaces = (): never => {
+      throw new Error("password=secret");
+    };
+    const printed = vi.spyOn(process.stderr, "write").mockReturnValue(true);
+    const given = { place: "a ledger", port: 0, allowedHosts: [] };
+    const { url, close } = await startDashboard({ ...given, store: { ...memoryStore(), namespaces } });
+    const [address, token] = url.split("#t=");
+    const answer = await fetch(`${address}api/status`, { headers: { authorization: `Bearer ${token}` } });
+    expect([answer.status, await answer.text()]).toEqual([500, expect.not.stringContaining("secret")]);
+    expect(printed).toHaveBeenCalledWith(expect.stringContaining("password=secret"));
+    printed.mockRestore();
+    await close();
   });
 
   it("sends the page under a strict policy", async () => {

@@ -79,19 +79,38 @@ it.each(LEDGERS)(
   },
 );
 
-it("the dashboard looks for a change of the ledger once per question", async () => {
+it("the dashboard looks for a change of the ledger once per question, and reads nothing else for one that it has answered", async () => {
   const inner = memoryStore();
   await runApp(appEngine(inner), { runs: 2 });
-  let looks = 0;
+  const pages: unknown[] = [];
   const readEntries: Store["readEntries"] = async (namespace, page) => {
-    if (page.after === 0 && page.limit === 1) looks += 1;
+    pages.push(page);
     return inner.readEntries(namespace, page);
   };
   const api = createApi({ ...inner, readEntries }, "a ledger");
+  const look = { after: 0, limit: 1 };
+  for (const question of ["status", "memories"]) await api.answer(question, new URLSearchParams());
+  expect(pages.filter((page) => JSON.stringify(page) === JSON.stringify(look))).toHaveLength(2);
+  pages.length = 0;
   await api.answer("status", new URLSearchParams());
-  looks = 0;
-  await api.answer("memories", new URLSearchParams());
-  expect(looks).toBe(1);
+  expect(pages).toEqual([look]);
+});
+
+it("the dashboard reads the counts again after it could not read them", async () => {
+  const inner = memoryStore();
+  await runApp(appEngine(inner), { runs: 2 });
+  let isAway = false;
+  const readStates: Store["readStates"] = async (...given) => {
+    if (isAway) throw new Error("connection refused");
+    return inner.readStates(...given);
+  };
+  const api = createApi({ ...inner, readStates }, "a ledger");
+  const status = (): Promise<unknown> => api.answer("status", new URLSearchParams());
+  await api.answer("version", new URLSearchParams());
+  isAway = true;
+  await expect(status()).rejects.toMatchObject({ code: "STORE_FAILED" });
+  isAway = false;
+  expect(await status()).toMatchObject({ runs: { recorded: 2 } });
 });
 
 it("the dashboard knows the memories after the application has learned them again with another learner", async () => {

@@ -51,7 +51,7 @@ function nameOf(host: string): string {
 
 /** An origin of the same name and port, over either scheme: a tunnel may add TLS. */
 function isOwn(origin: string, host: string): boolean {
-  return [`http://${host}`, `https://${host}`].includes(origin.toLowerCase());
+  return [`http://${host}`, `https://${host}`].includes(origin);
 }
 
 function refuse(status: number, code: string, message: string): Refusal {

@@ -111,7 +111,7 @@ function json(response: ServerResponse, status: number, body: object): void {
 }
 
 async function asset(response: ServerResponse, name: string, assets: URL): Promise<void> {
-  const type = Object.hasOwn(TYPES, name) ? TYPES[name] : undefined;
+  const type = TYPES[name];
   const content = type && (await readFile(new URL(name, assets)).catch(() => undefined));
   if (!content) return json(response, 404, { error: { code: "NOT_FOUND", message: "There is no such file." } });
   response.writeHead(200, { ...HEADERS, "content-type": type });
