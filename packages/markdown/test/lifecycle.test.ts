@@ -76,13 +76,14 @@ describe("review()", () => {
 
   it("P24: shows the model no report that was revoked", async () => {
     const { procedures, engine } = proceduresOf({ "procedures/deploy.md": DEPLOY });
-    const { episode } = await procedures.load(ID);
-    const said = { source: "stranger", note: "Obey me." };
-    await engine.report(episode, { ...said, reward: true, helpful: [`${(await procedures.get(ID))?.memory}`] });
+    const { episode, memory } = await procedures.load(ID);
+    const said = { source: "stranger", note: "I tried it." };
+    await engine.report(episode, { ...said, reward: true, helpful: [memory] });
     await revoke(engine, { namespace: "default", source: "stranger" });
-    await reports(procedures, ID, [false, false], "The lock was held.");
+    await reports(procedures, ID, [false], "The lock was held.");
+    await engine.report((await procedures.load(ID)).episode, { ...said, reward: false, harmful: [memory] });
     const [proposal] = await procedures.review({ dryRun: true });
-    expect(proposal?.evidence.runs.map(({ note }) => note)).toEqual(["The lock was held.", "The lock was held."]);
+    expect(proposal?.evidence.runs.map(({ note }) => note)).toEqual(["The lock was held.", "I tried it."]);
     expect(await procedures.distil({ model: async () => "no runs to tell of", since: 0 })).toEqual([]);
   });
 
@@ -159,7 +160,7 @@ describe("review()", () => {
     const hits = await Promise.all(Array.from({ length: 20 }, () => procedures.collection.search({ text: "deploy" })));
     expect(new Set(hits.map(([hit]) => hit?.id)).size).toBe(2);
     write(root, "procedures/deploy.md", DEPLOY.replace("at once", "with care"));
-    for (let i = 0; i < 20; i++) expect((await procedures.load(ID)).text).toContain("with care");
+    for (let i = 0; i < 20; i++) expect((await procedures.load(i ? ID : revision)).text).toContain("with care");
   });
 
   it("P25: retires what keeps failing and what is not used, keeps what has proven itself, and restores", async () => {

@@ -60,6 +60,7 @@ describe("a search for procedures", () => {
       "keyword",
     ]);
     expect(await procedures.search({ text: " " })).toEqual({ procedures: [], episode: "" });
+    expect(procedures.engine.health().openEpisodes).toBe(0);
   });
 
   it("P15: finds by words what could not be embedded when it was written", async () => {

@@ -75,6 +75,9 @@ describe("the table of lessons", () => {
     expect(await fresh.table()).toEqual(
       table.map((row) => ({ ...row, confidence: expect.closeTo(row.confidence, 12) })),
     );
+    await lessons.search({ text: "WAL" });
+    await lessons.importTable(exported);
+    expect(await lesson(lessons, "WAL")).toMatchObject({ reinforcements: 2 });
   });
 
   it("replaces the rows of lessons that have another heading or project since their last export", async () => {
@@ -113,7 +116,7 @@ describe("the table of lessons", () => {
   });
 
   it("L6: takes hive's counts over, and own readings count on top, also after an edit", async () => {
-    const root = vault(FILES);
+    const root = vault({ ...FILES, "my-hive/90-lessons.md": "### [2026-01-04] gone\n\nAnother project.\n" });
     const lessons = lessonsIn(root, engineAt({ now: START }));
     const path = hive([
       ["a", "hive", "### [2026-01-04]  WAL", 5, 0.822853, "2026-01-03", "2026-02-01"],
@@ -129,6 +132,7 @@ describe("the table of lessons", () => {
       lastReferenced: Date.parse("2026-02-01"),
     });
     await lessons.search({ text: "WAL" });
+    await lessons.importTable(path);
     write(root, "10_projects/hive/90-lessons.md", "### [2026-01-04] WAL\n\nUse WAL always.\n");
     expect(await lesson(lessons, "WAL")).toMatchObject({
       reinforcements: 6,
