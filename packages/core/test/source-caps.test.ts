@@ -38,10 +38,20 @@ describe("a source's cap", () => {
     expect(await replay(world.engine)).toMatchObject({ identical: true });
   });
 
-  it("counts weights: ten reports of 0.3 fill a cap of 3", async () => {
+  it("counts weights: thirty reports of 0.1 fill a cap of 3", async () => {
     const world = testEngine(capped);
-    await runs(world, 15, { ...ann, weight: 0.3 });
+    await runs(world, 35, { ...ann, weight: 0.1 });
     expect((await evidence(world)).a).toBeCloseTo(3, 5);
+  });
+
+  it("does not keep a source from correcting itself", async () => {
+    const world = testEngine(capped);
+    await runs(world, 3, ann);
+    const candidates = ["a", "b"].map((id) => ({ id, similarity: 1 }));
+    const { episode } = await world.engine.rank({ candidates, topK: 2 });
+    for (const reward of [true, false]) await world.engine.report(episode, { ...ann, reward });
+    expect(await world.engine.explain(episode)).toMatchObject({ outcome: { reward: 0 } });
+    expect(await evidence(world)).toEqual({ a: 3, b: 1 });
   });
 
   it("is not touched by a memory that the run was not credited with", async () => {
