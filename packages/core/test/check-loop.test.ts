@@ -1,4 +1,4 @@
-import { createEngine, type Engine, memoryStore } from "@qavr/core";
+import { createEngine, type Engine, memoryStore, type OutcomeInput } from "@qavr/core";
 import { checkLoop, readLoop } from "@qavr/core/adapter";
 import { describe, expect, it } from "vitest";
 
@@ -48,6 +48,29 @@ describe("one id in two collections", () => {
       await engine.end((await engine.rank({ collection, candidates, topK: 2 })).episode, { reward: (run >> 1) % 2 });
     }
     expect(await codesOf(engine)).not.toContain("IDS_CHANGE");
+  });
+});
+
+describe("the rewards of runs that find one memory", () => {
+  it.each<[string, (run: number) => OutcomeInput, readonly string[]]>([
+    [
+      "are no finding where some were judged",
+      (run) => ({ reward: run % 2, tier: run < 30 ? "completed" : "user" }),
+      [],
+    ],
+    ["are one finding where none was judged", () => ({ reward: 1, tier: "completed" }), ["NOTHING_JUDGED"]],
+    ["are a finding where all are the same", () => ({ reward: 1 }), ["REWARDS_EQUAL"]],
+  ])("%s", async (_, outcomeOf, codes) => {
+    const engine = createEngine({ store: memoryStore() });
+    let last = "";
+    for (let run = 0; run < RUNS; run++) {
+      const { episode } = await engine.rank({ candidates: [{ id: "a", similarity: 1 }], topK: 1, keepOrder: true });
+      await engine.end(episode, outcomeOf(run));
+      last = episode;
+    }
+    expect(await codesOf(engine)).toEqual(codes);
+    await engine.report(last, { reward: 0, tier: "user" });
+    expect(await codesOf(engine)).toEqual([]);
   });
 });
 
