@@ -57,10 +57,11 @@ describe("memory.search", () => {
     const { memory } = await bench();
     const store = new QavrStore({ memory, store: await itemStore() });
     const graph = searching(async (given, config) => {
-      await memory.search(given, PREFIX, QUERY, config, { limit: 2 });
-      return "";
+      const found = await memory.search(given, PREFIX, QUERY, config, { limit: 2 });
+      const none = await memory.search(given, PREFIX, QUERY, config, { limit: 2, filter: { kind: "no such kind" } });
+      return [...found, ...none].map(({ handle }) => handle).join();
     }, store);
-    await memory.track(graph).invoke({ question: QUERY }, { runId: RUN_ID });
+    expect(await memory.track(graph).invoke({ question: QUERY }, { runId: RUN_ID })).toMatchObject({ answer: "m1,m2" });
     expect((await memory.explain(RUN_ID))?.exposures).toHaveLength(1);
     expect((await memory.explain(RUN_ID))?.exposures[0]?.items.map(({ handle }) => handle)).toEqual(["m1", "m2"]);
   });
