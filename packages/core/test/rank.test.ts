@@ -56,6 +56,7 @@ describe("a disabled engine", () => {
     expect(ids(ranking)).toEqual(["d0", "d1", "d2"]);
     expect(ranking).toMatchObject({ episode: "", exposure: -1, order: "host" });
     expect(disabled.open()).toBe("");
+    await disabled.suspend("", { alias: "thread" });
     expect(await disabled.end("", { reward: true })).toBeUndefined();
     expect(await disabled.report("run", { reward: true })).toEqual({ status: "ignored", episode: "run", seq: 0 });
     await disabled.suspend("", { alias: "thread" });
