@@ -47,17 +47,18 @@ describe("qavr why", () => {
     const { stdout } = await qavr("why", "run-1", "-s", path);
     expect(stdout).toContain("memory off: nothing was shown, oar@2");
     expect(stdout).not.toContain("the host's order");
-  });
-
-  it("prints a run that was shown no memory as the schema describes", async () => {
-    const path = await ledgerFile({ runs: 1 }, { memoryOff: 1 });
-    const { stdout } = await qavr("why", "run-1", "-s", path, "--json");
-    expect(stdout).toContain('"memoryOff": true');
-    expect(PRINTED.safeParse(JSON.parse(stdout)).error?.message).toBeUndefined();
+    const json = (await qavr("why", "run-1", "-s", path, "--json")).stdout;
+    expect(json).toContain('"memoryOff": true');
+    expect(PRINTED.safeParse(JSON.parse(json)).error?.message).toBeUndefined();
   });
 });
 
 describe("qavr runs", () => {
+  it("says of a run that was held out so", async () => {
+    const path = await ledgerFile({ runs: 1 }, { holdout: 1 });
+    expect((await qavr("runs", "-s", path)).stdout).toContain("held out");
+  });
+
   it("lists each run once, over all pages", async () => {
     const found: string[] = [];
     let before: string[] = [];
