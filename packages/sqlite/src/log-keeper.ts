@@ -42,7 +42,6 @@ export function logKeeper(
   const checkpoint = db.prepare("PRAGMA wal_checkpoint(TRUNCATE)");
   /** The log may still hold erased data. */
   let owed = false;
-  let closed = false;
   /** Size of the log before the commit. */
   let bytes = 0;
   /** Size at which starvation is checked next. */
@@ -56,7 +55,7 @@ export function logKeeper(
       if (isCut) owed = false;
       return isCut;
     } catch (error) {
-      // A full disk, for example: the log is safe, and erased data stays erased.
+      // A full disk, or a ledger that was closed meanwhile: the log is safe, and erased data stays erased.
       return !isBusy(error);
     }
   };
@@ -65,7 +64,7 @@ export function logKeeper(
     async cut(timeout) {
       owed = true;
       const until = performance.now() + timeout;
-      while (owed && !closed) {
+      while (owed) {
         if (attempt(0) || performance.now() >= until) return;
         await new Promise((resolve) => afterPause(resolve, PAUSE));
       }
@@ -82,13 +81,10 @@ export function logKeeper(
       // The next try needs as much growth again.
       if (isStarved) limit = bytes + STARVED;
       // After the commits are answered.
-      afterThisTick(() => {
-        if (!closed) attempt(isStarved ? Math.min(READERS_TIMEOUT, busyTimeout) : 0);
-      });
+      afterThisTick(() => attempt(isStarved ? Math.min(READERS_TIMEOUT, busyTimeout) : 0));
     },
 
     close() {
-      closed = true;
       if (owed) attempt(0);
     },
   };
