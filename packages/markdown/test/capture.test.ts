@@ -130,13 +130,14 @@ describe("capture", () => {
     expect(text()).not.toContain("first part");
   });
 
-  it("writes nothing after it was closed", async () => {
+  it("writes nothing after it was closed, and leaves the engine open that it was given", async () => {
     const { lessons, text } = start();
     await lessons.capture(NEW);
     const before = text();
     await lessons.close();
     await expect(lessons.capture({ ...NEW, title: "Late" })).rejects.toMatchObject({ code: "STORE_CLOSED" });
     expect(text()).toBe(before);
+    expect(await lessons.engine.status()).toMatchObject({ namespace: "default" });
   });
 
   it.each([

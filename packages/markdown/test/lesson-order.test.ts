@@ -16,8 +16,9 @@ describe("orders of lessons", () => {
     expect(ids(permuted([lesson("a", 0, 0.7), lesson("b", 0, 0.75)], "hybrid", 0.7))).toBe("ba");
   });
 
-  it("L8: end ties by id", () => {
+  it("L8: end ties by id, and in hybrid by the order given", () => {
     expect(ids(permuted([lesson("b", 0.5, 0.7), lesson("a", 0.4, 0.7)], "confidence", 0.7))).toBe("ab");
+    expect(ids(permuted([lesson("b", 0.5, 0.7), lesson("a", 0.5, 0.7)], "hybrid", 0.7))).toBe("ba");
   });
 
   it("L1, L2: let confidence grow as the published vectors do", () => {
