@@ -4,7 +4,7 @@ import { join, posix } from "node:path";
 import { QavrError } from "@qavr/core";
 import { escapePath } from "tinyglobby";
 import { type MarkdownFiles, markdownFiles } from "./markdown-files.js";
-import { inMadeFolder, WRITE } from "./own-folders.js";
+import { closing, inMadeFolder, synced, WRITE } from "./own-folders.js";
 
 /** Files of lessons below a folder. */
 export interface LessonFiles extends MarkdownFiles {
@@ -33,9 +33,11 @@ export function lessonFiles(root: string, name: string): LessonFiles {
     async append(path, text) {
       try {
         await inMadeFolder(root, posix.dirname(path), async (folder) => {
-          await using file = await open(join(folder, posix.basename(path)), WRITE | constants.O_APPEND);
-          await file.appendFile(text);
-          await file.sync();
+          const file = await open(join(folder, posix.basename(path)), WRITE | constants.O_APPEND);
+          await closing(file, async () => {
+            await file.appendFile(text);
+            await synced(file);
+          });
         });
       } catch (cause) {
         const says = `The lesson could not be written to ${path}. Check the permissions of the folder and the space on the disk.`;

@@ -1,6 +1,7 @@
-import { constants, existsSync, statSync } from "node:fs";
-import { lstat, mkdir, open } from "node:fs/promises";
+import { constants, existsSync, fsync, statSync } from "node:fs";
+import { type FileHandle, lstat, mkdir, open } from "node:fs/promises";
 import { posix, resolve } from "node:path";
+import { promisify } from "node:util";
 import { QavrError } from "@qavr/core";
 import { illegalOption } from "@qavr/core/store";
 
@@ -64,8 +65,8 @@ async function walk<Result>(
     const is = await lstat(next).catch(noneThere);
     return is?.isDirectory() ? walk(next, below, work, prepare) : undefined;
   }
-  await using handle = await open(next, FOLDER).catch(noneThere);
-  return handle && (await walk(`${HANDLES}/${handle.fd}`, below, work, prepare));
+  const handle = await open(next, FOLDER).catch(noneThere);
+  return handle && closing(handle, () => walk(`${HANDLES}/${handle.fd}`, below, work, prepare));
 }
 
 /**
@@ -84,10 +85,28 @@ export async function readPlainFile(root: string, path: string): Promise<Buffer 
 
 /** The same for a place that {@link atPlace} gave. */
 export async function readPlain(place: string): Promise<Buffer | undefined> {
-  await using file = await open(place, READ).catch(noneThere);
-  if (!file) return undefined;
-  if ((await file.stat()).isFile()) return await file.readFile();
-  throw new QavrError("INVALID_ARGUMENT", "A file of Markdown is no plain file. Put a plain file in its place.");
+  const file = await open(place, READ).catch(noneThere);
+  return (
+    file &&
+    closing(file, async () => {
+      if ((await file.stat()).isFile()) return file.readFile();
+      throw new QavrError("INVALID_ARGUMENT", "A file of Markdown is no plain file. Put a plain file in its place.");
+    })
+  );
+}
+
+/** Works with an open file or folder, and closes it. The handles of Yarn's Plug'n'Play are not disposable. */
+export async function closing<Result>(handle: FileHandle, work: () => Promise<Result>): Promise<Result> {
+  try {
+    return await work();
+  } finally {
+    await handle.close();
+  }
+}
+
+/** Resolves when what was written to a file, or in a folder, survives power loss. Plug'n'Play's handles have no `sync`. */
+export function synced({ fd }: FileHandle): Promise<void> {
+  return promisify(fsync)(fd);
 }
 
 /**

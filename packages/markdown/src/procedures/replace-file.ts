@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { lstat, open, readdir, rename, rm } from "node:fs/promises";
 import { posix } from "node:path";
-import { atPlace, inFolder, inMadeFolder, noneThere, readPlain, writing } from "../own-folders.js";
+import { atPlace, closing, inFolder, inMadeFolder, noneThere, readPlain, synced, writing } from "../own-folders.js";
 
 /** Folder of files that are being written, below the root. */
 const WRITES = ".qavr/writes";
@@ -40,12 +40,12 @@ export function fileReplacer(root: string): FileReplacer {
     return inMadeFolder(root, WRITES, async (writes) => {
       const beside = posix.join(writes, `${process.pid}-${randomUUID()}`);
       try {
-        {
-          await using file = await open(beside, "wx", mode);
+        const file = await open(beside, "wx", mode);
+        await closing(file, async () => {
           await file.writeFile(bytes);
           if (exact) await file.chmod(mode);
-          await file.sync();
-        }
+          await synced(file);
+        });
         if ((await modeAt(place)) === undefined) return false;
         await rename(beside, place);
         await syncFolder(posix.dirname(place));
@@ -94,8 +94,8 @@ export function fileReplacer(root: string): FileReplacer {
 async function syncFolder(path: string): Promise<void> {
   // Windows opens no folders.
   if (process.platform === "win32") return;
-  await using folder = await open(path, "r");
-  await folder.sync();
+  const folder = await open(path, "r");
+  await closing(folder, () => synced(folder));
 }
 
 function isRunning(pid: number): boolean {
