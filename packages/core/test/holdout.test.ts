@@ -174,26 +174,28 @@ describe("lift", () => {
     expect((episodes?.learned ?? 0) + (episodes?.holdout ?? 0)).toBe(4);
   });
 
-  it("compares episodes of one share only with each other, and keeps the last eight shares", async () => {
+  it("compares episodes of one share only with each other, and keeps as many shares as oar has", async () => {
     const store = memoryStore();
-    for (const [place, holdout] of [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9].entries()) {
+    // oar's own, 0.05 to 0.9, after another one.
+    for (let place = 0; place <= 18; place++) {
+      const holdout = place === 0 ? 0.01 : place / 20;
       const { engine } = testEngine({ store, prefix: `at ${place}`, holdout });
       for (let run = 0; run < 10; run++) {
         const { episode } = await engine.rank(request({ aliases: [`run ${place}`] }));
         await engine.end(episode, { reward: true });
       }
     }
-    const { engine } = testEngine({ store, prefix: "again", holdout: 0.1 });
+    const { engine } = testEngine({ store, prefix: "again", holdout: 0.01 });
     const sum = async (): Promise<number> => {
       const episodes = (await engine.status()).lift?.episodes;
       return (episodes?.learned ?? 0) + (episodes?.holdout ?? 0);
     };
-    expect(await sum()).toBe(80);
+    expect(await sum()).toBe(180);
     // The first share comes back: what is corrected of its first time must not be taken from its second.
     await engine.end((await engine.rank(request())).episode, { reward: true });
-    expect(await sum()).toBe(71);
+    expect(await sum()).toBe(171);
     await engine.report("run 0", { reward: false, tier: "verified" });
-    expect(await sum()).toBe(71);
+    expect(await sum()).toBe(171);
     const again = (await counts(store)).at(-1);
     expect((again?.learned.sum ?? 0) + (again?.held.sum ?? 0)).toBe(REWARD_UNITS);
     expect(await replay(engine)).toMatchObject({ identical: true });

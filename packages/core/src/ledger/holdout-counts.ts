@@ -24,8 +24,8 @@ export interface HoldoutCounts {
 
 /** A reward of 1. Σ r² of 5·10⁸ episodes is still a whole number; rounding costs at most 0.00012. */
 export const REWARD_UNITS = 4_096;
-/** Shares that are kept apart; of more, the one that began first is given up. `oar` uses eight. */
-const MAX_SHARES = 8;
+/** Shares that are kept apart; of more, the one that began first is given up. `oar` uses eighteen: 0.05, 0.1, … 0.9. */
+const MAX_SHARES = 18;
 
 const emptyArm = (): ArmCounts => ({ episodes: 0, sum: 0, squares: 0 });
 
