@@ -126,7 +126,7 @@ export function createScorer(parts: EngineParts): (request: CheckedRequest) => P
       warnedSpaces.set(key, true);
       parts.log(
         "warn",
-        `Requests come from space ${space}, but the collection learned in ${shared.space}: only reputations count.`,
+        `The collection learned in space ${shared.space}, not ${space}: only reputations count. To learn anew, name another collection.`,
         { code: "SPACE_CHANGED", namespace, collection, space, learnedIn: shared.space },
       );
     }
