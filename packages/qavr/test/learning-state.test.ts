@@ -68,18 +68,6 @@ it("qavr status names what the draw waits for where many runs never found a memo
   expect(stdout).toContain("where searches find judged memories again");
 });
 
-it("qavr status says that no run is drawn any more where learning helps and the lift still lacks runs", async () => {
-  const engine = appEngine(memoryStore());
-  for (let run = 0; run < 340; run++) {
-    const candidates = ["a", "b"].map((id, i) => ({ id, similarity: 1 - i / 50 }));
-    const { episode, items } = await engine.rank({ candidates, topK: 1, vector: [1, 0] });
-    await engine.end(episode, { reward: items[0]?.id === "b", tier: "verified" });
-  }
-  const status = await engine.status();
-  expect(status).toMatchObject({ lift: { lift: "not enough" }, collections: [{ learner: { controls: 0 } }] });
-  expect(stateOf(status).sentence).toMatch(/held out so far; at present only the option holdout draws more\.$/);
-});
-
 it("qavr status flags sources that have used up the cap of the application", async () => {
   const path = newPath();
   const sourceCaps = { weight: 1, window: 1e14 };

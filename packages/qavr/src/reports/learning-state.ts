@@ -52,7 +52,7 @@ function idleSentence({ collections }: NamespaceStatus): string {
   return `Learned lists do no better than the host's so far in ${idle.map(({ collection }) => collection).join(", ")}. `;
 }
 
-function liftSentence({ learner, lift, collections }: NamespaceStatus): string {
+function liftSentence({ learner, lift }: NamespaceStatus): string {
   if (!lift) {
     // Of the published learners, the default one alone draws them by itself.
     const when = learner.startsWith("oar@")
@@ -62,10 +62,7 @@ function liftSentence({ learner, lift, collections }: NamespaceStatus): string {
   }
   const { learned, holdout, needed } = lift.episodes;
   if (lift.lift === "not enough") {
-    // Control runs end once learning surely helps.
-    const ended = collections.every(({ learner: { controls } }) => controls === 0);
-    const more = ended ? "; at present only the option holdout draws more" : "";
-    return `Lift needs ${needed} judged runs on each side: ${count(learned)} learned, ${count(holdout)} held out so far${more}.`;
+    return `Lift needs ${needed} judged runs on each side: ${count(learned)} learned, ${count(holdout)} held out so far.`;
   }
   const { difference, low, high } = lift.lift;
   return `Lift ${points(difference)} points (95 % interval ${points(low)} … ${points(high)}, ${count(learned)} learned and ${count(holdout)} held-out runs).`;
