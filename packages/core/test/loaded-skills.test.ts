@@ -41,4 +41,22 @@ describe("a skill that a run loaded", () => {
     const engine = createEngine({ store: memoryStore() });
     expect(new Set(await loading(engine, "quote"))).toEqual(new Set(["old"]));
   });
+
+  it("says nothing of memories of another collection, which learn from the run's outcome", async () => {
+    const learned = async (used: boolean): Promise<number> => {
+      const engine = createEngine({ store: memoryStore() });
+      for (let run = 0; run < 40; run++) {
+        const id = run % 2 === 0 ? "good" : "bad";
+        const { episode } = await engine.rank({ text: "deploy", collection: "skills", candidates: BOTH, topK: 2 });
+        const candidates = [{ id, similarity: 0.5 }];
+        await engine.rank({ episode, text: "deploy", collection: "notes", candidates, topK: 1 });
+        await engine.end(episode, { reward: id === "good", ...(used ? { used: [{ id: "old", by: "skill" }] } : {}) });
+      }
+      const { memories } = await engine.memories({ ids: ["good", "bad"], collection: "notes" });
+      const [good, bad] = memories.map(({ utility }) => utility);
+      expect((await replay(engine)).identical).toBe(true);
+      return (good ?? 0) - (bad ?? 0);
+    };
+    expect(await learned(true)).toBeGreaterThan(0.8 * (await learned(false)));
+  });
 });

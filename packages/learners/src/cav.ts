@@ -198,7 +198,7 @@ function learn(lesson: Lesson<CavShared, CavMemory>): Contribution {
         memories: exposure.shown.map(({ memory, weight: relevance, vote }): readonly number[] => {
           if (relevance === 0 || (reward === null && vote === 0)) return [0, 0];
           const evidence = weight * share * relevance;
-          const advantage = evidence * votedAdvantage(surprise, vote, lesson.voted);
+          const advantage = evidence * votedAdvantage(surprise, vote, exposure.voted);
           addAlong(memory, evidence, advantage, direction?.z);
           return [evidence, advantage];
         }),

@@ -143,11 +143,10 @@ export function score10(options: Score10Options = {}): Learner<null, Score10Memo
     },
 
     learn(lesson) {
-      const { reward, weight, voted } = lesson;
-      const rewarded = reward !== null && learnFromRewards && !voted;
+      const { reward, weight } = lesson;
       return contribute(lesson, {
-        memory({ memory, vote }) {
-          if (vote === 0 && !rewarded) return [];
+        memory({ memory, vote }, { voted }) {
+          if (vote === 0 && (voted || reward === null || !learnFromRewards)) return [];
           const helped = vote === 0 ? (reward as number) >= SUCCESS : vote > 0;
           return averages.move(memory, helped ? helpful : harmful, rate, weight);
         },

@@ -19,6 +19,7 @@ describe("cav", () => {
       vector,
       context: "default",
       share: 0.5,
+      voted: true,
       shown: [{ id: "m", memory: world.memories[0] as CavMemory, similarity: 1, weight, vote, used: undefined }],
     });
     for (let i = 0; i < 2_000; i++) {
@@ -26,7 +27,6 @@ describe("cav", () => {
         exposures: [lesson(1, 1, good), lesson(-1, 0.3, bad)],
         reward: i % 2,
         weight: 1,
-        voted: true,
         at: 0,
         first: true,
       });

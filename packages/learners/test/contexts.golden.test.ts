@@ -141,12 +141,12 @@ describe("contexts@1", () => {
           vector,
           context: "default",
           share: 1,
+          voted: false,
           shown: [{ id: "m", memory, similarity: 1, weight: 1, vote: 0, used: undefined }],
         },
       ],
       reward: 1,
       weight: 1,
-      voted: false,
       at: 0,
       first: true,
     });

@@ -138,6 +138,11 @@ export interface LessonExposure<Shared, Memory> {
   readonly control?: Control | undefined;
   /** Share of the episode's outcome that this exposure carries; they sum to 1. */
   readonly share: number;
+  /**
+   * True when the outcome has votes, on any memory, or tells which skills of this collection were loaded. Most learners then give a
+   * memory without a vote half of its credit.
+   */
+  readonly voted: boolean;
   readonly shown: readonly ShownMemory<Memory>[];
 }
 
@@ -148,8 +153,6 @@ export interface Lesson<Shared, Memory> {
   readonly reward: number | null;
   /** Weight of this kind of evidence times the trust in its source, in (0, 1]. */
   readonly weight: number;
-  /** True when the outcome has votes. Most learners then give a memory without a vote half of its credit. */
-  readonly voted: boolean;
   /** Unix ms of the outcome. */
   readonly at: number;
   /** False when the episode already taught once and this replaces it. */

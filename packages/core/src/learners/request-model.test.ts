@@ -12,6 +12,7 @@ function exposuresOf(requests: readonly (readonly number[] | undefined)[]): Less
     vector: request && Float32Array.from(request),
     context: "default",
     share: 1 / requests.length,
+    voted: false,
     shown: [],
   }));
 }

@@ -23,6 +23,10 @@ export function lessonOf<Shared, Memory>(
   const isUsed = useOf(episode.used);
   const isLoaded = loadedIn(episode.used);
   const shares = creditShares(episode.exposures);
+  const shows = (is: (collection: string, id: string) => unknown): boolean =>
+    episode.exposures.some(({ collection, items }) => items.some(({ id }) => is(collection, id)));
+  // Votes of which a cap left nothing are no votes.
+  const isVoted = shows(evidence.voteOn) || (votes.length > 0 && !votes.some(({ credibility }) => credibility?.cap));
   const exposures = episode.exposures.flatMap((exposure, e) => {
     const { share, weights } = shares[e] as (typeof shares)[number];
     if (share === 0) return [];
@@ -35,6 +39,7 @@ export function lessonOf<Shared, Memory>(
         context: exposure.context,
         control: exposure.control,
         share,
+        voted: isVoted || shows((other, id) => lesson && other === collection && isLoaded(id)),
         shown: exposure.items.map(({ id, similarity, group }, i) => {
           const record = draft.memory(collection, id);
           const reachable = record.forgottenAt < exposure.seq;
@@ -51,14 +56,10 @@ export function lessonOf<Shared, Memory>(
       },
     ];
   });
-  const capped = votes.some(({ credibility }) => credibility?.cap);
-  const isVoted = exposures.some(({ shown }) => shown.some(({ vote }) => vote !== 0));
   return {
     exposures,
     reward: lesson?.reward ?? null,
     weight: evidence.weight,
-    // Votes of which a cap left nothing are no votes.
-    voted: isVoted || (votes.length > 0 && !capped),
     at: lesson?.at ?? votes.at(-1)?.at ?? 0,
     first,
   };

@@ -322,6 +322,7 @@ export function testLearner(
                     vector: undefined,
                     context: "default",
                     share: run.share,
+                    voted: false,
                     shown: run.shown.map((i) => ({
                       id: `m${i}`,
                       memory: states[i],
@@ -334,7 +335,6 @@ export function testLearner(
                 ],
                 reward,
                 weight: run.weight,
-                voted: false,
                 at: START,
                 first,
               });

@@ -60,6 +60,7 @@ function lessonOf(world: World, run: Run, first = true): Lesson<RequestModel, Di
       vector: run.request,
       context: "default",
       share: 1 / run.shown.length,
+      voted: run.votes.some((vote) => vote !== 0),
       shown: memories.map((memory, place) => {
         const again = counted.has(memory);
         counted.add(memory);
@@ -75,7 +76,6 @@ function lessonOf(world: World, run: Run, first = true): Lesson<RequestModel, Di
     })),
     reward: run.reward,
     weight: run.weight,
-    voted: run.votes.some((vote) => vote !== 0),
     at: 0,
     first,
   };

@@ -48,14 +48,13 @@ interface Part {
 /** A run's additions to a memory: evidence, scalar advantage, information, and the coefficient along the direction. */
 type Step = readonly [evidence: number, advantage: number, information: number, along: number];
 
-/** A run's additions to the regressions of surprise on prediction, and to the count of voted runs. */
+/** A run's additions to the regressions of surprise on prediction. */
 interface Judgement {
   readonly gate: Sums;
   readonly scalar: Sums;
-  readonly voted: number;
 }
 
-const NOT_JUDGED: Judgement = { gate: NO_SUMS, scalar: NO_SUMS, voted: 0 };
+const NOT_JUDGED: Judgement = { gate: NO_SUMS, scalar: NO_SUMS };
 
 /** Predictions for a run, before its lesson. */
 interface Predicted {
@@ -89,7 +88,7 @@ interface Predicted {
  * with the reward ½.
  */
 export function learn(lesson: OarLesson, { footprints, halfLife }: OarRules): Contribution {
-  const { exposures, reward, weight: trust, first, voted, at } = lesson;
+  const { exposures, reward, weight: trust, first, at } = lesson;
   for (const { shown } of exposures) for (const { memory } of shown) fadeUntil(memory, at, halfLife);
   const directions = meetRequests(exposures, first, OAR1.centring);
   const collections = new Set(exposures.map(({ shared }) => shared));
@@ -130,20 +129,22 @@ export function learn(lesson: OarLesson, { footprints, halfLife }: OarRules): Co
   for (const shared of collections) {
     addSums(shared, "gate", judged.gate);
     addSums(shared, "scalar", judged.scalar);
-    shared.votedRuns += judged.voted;
   }
 
   let next = 0;
   const judgedOnce = new Set<Oar1Shared>();
   return {
-    exposures: exposures.map(({ shared, share }, e) => {
+    exposures: exposures.map(({ shared, share, voted }, e) => {
       const direction = directions[e];
-      const own = judgedOnce.has(shared) ? NOT_JUDGED : judged;
+      const isFirst = !judgedOnce.has(shared);
       judgedOnce.add(shared);
+      const own = isFirst ? judged : NOT_JUDGED;
+      const votes = isFirst && voted ? 1 : 0;
+      shared.votedRuns += votes;
       moveBaseline(shared, direction?.z, share * dual);
       return {
         direction: direction?.bytes,
-        scalars: [share * dual, at, own.voted, ...own.gate, shared.gateSeen, ...own.scalar, shared.scalarSeen],
+        scalars: [share * dual, at, votes, ...own.gate, shared.gateSeen, ...own.scalar, shared.scalarSeen],
         memories: (parts[e] as Part[]).map((part): readonly number[] => {
           const blame = shares[next++] as number;
           const { memory, vote } = part.shown;
@@ -217,15 +218,14 @@ function predictByScalars(expected: number, parts: readonly Part[]): number {
 
 /** @param directed true when any of the run's requests had a vector */
 function judgementOf(
-  { reward, weight, voted }: OarLesson,
+  { reward, weight }: OarLesson,
   directed: boolean,
   { expected, byVectors, byScalars, share }: Predicted,
 ): Judgement {
-  if (reward === null) return { ...NOT_JUDGED, voted: voted ? 1 : 0 };
+  if (reward === null) return NOT_JUDGED;
   return {
     gate: sumsOf(weight, reward, expected, byVectors + share * (byScalars - byVectors)),
     scalar: directed ? sumsOf(weight, reward, byVectors, byScalars) : NO_SUMS,
-    voted: voted ? 1 : 0,
   };
 }
 

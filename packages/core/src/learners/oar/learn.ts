@@ -57,7 +57,7 @@ type Scalars = [step: number, along: number, at: number, voted: number, predicte
  * @param halfLife ms after which half of the evidence is left; infinite: nothing fades
  */
 export function learn(lesson: OarLesson, halfLife: number): Contribution {
-  const { exposures, weight: trust, first, voted, at } = lesson;
+  const { exposures, weight: trust, first, at } = lesson;
   const reward =
     lesson.reward === null ? null : onOneScale(lesson.reward, (exposures[0] as (typeof exposures)[0]).shared);
   for (const { shown } of exposures) for (const { memory } of shown) fadeUntil(memory, at, halfLife);
@@ -103,7 +103,7 @@ export function learn(lesson: OarLesson, halfLife: number): Contribution {
 
   let next = 0;
   return {
-    exposures: exposures.map(({ shared, share, control }, e) => {
+    exposures: exposures.map(({ shared, share, control, voted }, e) => {
       const direction = directions[e];
       // An episode counts once in a collection.
       const isFirst = collections.delete(shared);
