@@ -49,9 +49,9 @@ describe("the default learner with scores of a judge", () => {
 });
 
 describe("the default learner where three outcomes of ten are wrong", () => {
-  it("gains more than a third of what true outcomes give, .217", async () => {
+  it("gains more than a third of what true outcomes give, .209", async () => {
     const [gain] = await gains([1_500], { flipped: 0.3 }, FLIPPED_SEEDS);
-    expect(gain).toBeGreaterThan(0.072);
+    expect(gain).toBeGreaterThan(0.0697);
   });
 });
 

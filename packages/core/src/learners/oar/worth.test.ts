@@ -37,6 +37,11 @@ describe("the share of control runs", () => {
     expect(hostShareOf(after([...runsOf(60, false, 0.5), ...runsOf(10, true, 0)]))).toBe(0);
   });
 
+  it("stays at a twentieth until controls tell enough, however well the first learned orders did", () => {
+    const shares = [0, 3, 5].map((held) => hostShareOf(after([...runsOf(20, false, 0.5), ...runsOf(held, true, 0)])));
+    expect(shares).toEqual([0.05, 0.05, 0]);
+  });
+
   it("rises where controls succeed as well: the advantage marks easy requests", () => {
     // Φ((0.1 − 0.059) / 0.130) = 0.62
     expect(hostShareOf(after([...runsOf(90, false, 0.4), ...runsOf(90, true, 0.4)]))).toBe(0.6);

@@ -52,7 +52,8 @@ export function advantageOf(
 /**
  * Share of episodes that should show the host's order: the probability that learning is worth too little, by Thompson's rule (1933).
  *
- *     share = Φ((0.1 − β) / its standard error), rounded to twentieths, at most 0.9; 0 in the first 300 runs with an open gate
+ *     share = Φ((0.1 − β) / its standard error), rounded to twentieths, at most 0.9; 0.05 at least while Σ A² of the host's orders < 1;
+ *     0 in the first 300 runs with an open gate
  *
  * β is the share of its expected advantage that learning gains. In runs whose order was drawn by chance, surprises are regressed on A and
  * on T, which is A where the learned order was shown and 0 where the host's was. The slope of A says how far an advantage marks easy
@@ -72,6 +73,7 @@ export function hostShareOf(shared: OarShared, isClosed = false): number {
   const a22 = squares + OAR.worthPrior;
   const h2 = products + (isClosed ? -OAR.worthPrior : OAR.worthPrior);
   const [, worth] = slopesOf(a11, squares, a22, heldProducts + products, h2);
-  const share = normalBelow((OAR.leastWorth - worth.value) / worth.error);
-  return Math.min(OAR.mostControls, Math.round(share * 20) / 20);
+  const share = Math.round(normalBelow((OAR.leastWorth - worth.value) / worth.error) * 20) / 20;
+  const least = heldSquares < OAR.controlEvidence ? OAR.leastControls : 0;
+  return Math.min(OAR.mostControls, Math.max(least, share));
 }
