@@ -1,5 +1,5 @@
 import { type OutcomeInput, type OutcomeReceipt, type OutcomeTier, QavrError } from "@qavr/core";
-import { cutNote } from "@qavr/core/adapter";
+import { cutNote, illegalOption } from "@qavr/core/adapter";
 import { storableId } from "../document-ids.js";
 import { type MemoryParts, ownNamespace } from "../memory-parts.js";
 import { SCOPE_KEYS } from "../runs/run-scope.js";
@@ -128,7 +128,10 @@ function runsOf({ run_id, trace_id }: LangSmithFeedback): string[] {
 
 function namespacesOf(parts: FeedbackParts, feedback: LangSmithFeedback, rules: FeedbackRules): readonly string[] {
   const asked = typeof rules.namespace === "function" ? rules.namespace(feedback) : rules.namespace;
-  if (asked !== undefined) return typeof asked === "string" ? [asked] : asked;
+  if (typeof asked === "string") return [asked];
+  if (Array.isArray(asked)) return asked;
+  if (asked !== undefined)
+    throw illegalOption("namespace", "namespace must return a name, a list of names or undefined, at once", asked);
   const { metadata } = feedback.feedback_source ?? {};
   const named = (metadata as Record<string, unknown> | null | undefined)?.[SCOPE_KEYS.namespace];
   if (typeof named === "string" && named !== "") return [named];

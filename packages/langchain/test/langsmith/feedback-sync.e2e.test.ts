@@ -281,6 +281,21 @@ describe("the namespace of feedback", () => {
     expect(await named.record(server.feedback[0]!)).toEqual({ status: "duplicate" });
   });
 
+  it.each([[null], [7], [Promise.resolve("docs")]])(
+    "is refused where a function answers with none, and the sync goes on: %s",
+    async (answer) => {
+      const setup = await bench();
+      await run(setup);
+      server.add({ run_id: RUN_ID, score: 0 });
+      server.add({ run_id: RUN_ID, key: "comment" });
+      expect(await feedbackOf(setup, { namespace: () => answer as never }).sync()).toMatchObject({
+        refused: 1,
+        silent: 1,
+      });
+      expect(setup.lines.find(({ level }) => level === "warn")).toMatchObject({ reason: "INVALID_ARGUMENT" });
+    },
+  );
+
   it("is never guessed where a ledger could not keep it", async () => {
     const setup = await bench();
     await run(setup);
