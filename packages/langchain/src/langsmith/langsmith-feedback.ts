@@ -155,6 +155,8 @@ function inMemory(): SyncCursor {
 }
 
 const isName = (name: unknown): boolean => TEXT[0](name, "");
+/** An empty list would never find a run. */
+const isFilled = (names: unknown): names is unknown[] => Array.isArray(names) && names.length > 0;
 const isReward = (reward: unknown): boolean =>
   typeof reward === "boolean" || (typeof reward === "number" && reward >= 0 && reward <= 1);
 
@@ -173,14 +175,14 @@ const OPTIONS: FieldRules<LangSmithFeedbackOptions> = {
   memory: true,
   client: CLIENT,
   keys: [(keys) => typeof keys === "object" && keys !== null, "an object from feedback keys to how they are read"],
-  sources: true,
+  sources: [(types) => Array.isArray(types) && types.every(isName), 'a list such as ["api"]'],
   tier: [
     (tier) => typeof tier === "function" || OUTCOME_TIERS.includes(tier as OutcomeTier),
     `one of ${OUTCOME_TIERS.join(", ")} or a function`,
   ],
   source: FUNCTION,
   namespace: [
-    (names) => typeof names === "function" || [names].flat().every(isName),
+    (names) => typeof names === "function" || isName(names) || (isFilled(names) && names.every(isName)),
     "a name, a list of names or a function",
   ],
   cursor: [

@@ -316,6 +316,8 @@ describe("wrong input", () => {
     [{ source: "me" }],
     [{ namespace: "" }],
     [{ namespace: ["a", 7] }],
+    [{ namespace: [] }],
+    [{ sources: "api" }],
     [{ cursor: {} }],
     [{ lookback: -1 }],
     [{ lookback: Number.NaN }],
