@@ -1,6 +1,6 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { RunnableConfig } from "@langchain/core/runnables";
-import { bareHandle, checkObject, definedOnly, illegalOption } from "@qavr/core/adapter";
+import { bareHandle, checkFields, definedOnly, type FieldRules, illegalOption, SWITCH } from "@qavr/core/adapter";
 import type { RecalledMemory } from "../runs/verdict.js";
 import { askForReflection, type ReflectionAnswer } from "./ask-for-reflection.js";
 import { type ClaimFinding, lintClaim } from "./lint-claim.js";
@@ -19,6 +19,14 @@ export interface ReflectOptions {
   /** Callbacks, tags and the signal of the run around it. */
   readonly config?: RunnableConfig | undefined;
 }
+
+const OPTIONS: FieldRules<ReflectOptions> = {
+  model: true,
+  run: true,
+  memories: true,
+  structured: SWITCH,
+  config: true,
+};
 
 /** Lessons of a run, checked. */
 export interface Reflection {
@@ -40,13 +48,20 @@ export interface Reflection {
  * @throws INVALID_ARGUMENT, INVALID_MODEL_OUTPUT for an answer of another form, and the model's errors
  */
 export async function reflect(options: ReflectOptions): Promise<Reflection> {
-  checkObject(options, "reflect()", ["model", "run", "memories"]);
+  checkFields("reflect()", options, OPTIONS, ["model", "run", "memories"]);
   const { model, run, memories, structured = true, config = {} } = options;
   assertModel(model);
   if (typeof run !== "object" || run === null)
     throw illegalOption("run", "run must be a finished run: { input, output } or { input, error }", run);
   if (!Array.isArray(memories))
     throw illegalOption("memories", "memories must be the list of memories that the run was shown", memories);
+  const wrong = memories.findIndex((memory) => typeof memory?.document?.pageContent !== "string");
+  if (wrong >= 0)
+    throw illegalOption(
+      "memories",
+      "Each of memories must be { id, handle, document }, as evaluate gets it",
+      memories[wrong],
+    );
   const shown = memories.slice(0, REFLECTION_LIMITS.memories);
   const answer = await askForReflection(model, reflectionPrompt(run, shown), {
     structured,

@@ -10,6 +10,7 @@ import {
   illegalOption,
   oneOf,
   RATE,
+  SWITCH,
   sortVotes,
 } from "@qavr/core/adapter";
 import { type MemoryHandle, type MemoryParts, ownNamespace, partsOf } from "../memory-parts.js";
@@ -111,7 +112,10 @@ export class Reflector extends Runnable<ReflectionInput, ReflectionReport> {
   async #reflectOn(run: ReflectionInput, config: RunnableConfig): Promise<ReflectionReport> {
     if (typeof run !== "object" || run === null)
       throw illegalOption("input", "input must be a finished run: { runId, input, output, memories }", run);
-    const memories = (run.memories ?? []).map((memory) => this.#recalled(memory));
+    const { memories: given = [] } = run;
+    if (!Array.isArray(given))
+      throw illegalOption("memories", "memories must be the list of memories that the run was shown", given);
+    const memories = given.map((memory) => this.#recalled(memory));
     const namespaces = this.#namespacesOf(run);
     const episodes = run.runId === undefined ? [] : await this.#episodesOf(run.runId, namespaces);
     return this.#apply(
@@ -140,6 +144,7 @@ export class Reflector extends Runnable<ReflectionInput, ReflectionReport> {
       config: { ...config, metadata: { ...config.metadata, [REFLECTION_KEY]: true } },
     });
     const query = queryOf ? queryOf(run) : runText(run.input, "asked");
+    if (typeof query !== "string") throw illegalOption("queryOf", "queryOf must return a text, at once", query);
     const about = { query, runId: run.runId, namespace: run.namespace };
     const saved = saveTo ? claimDocuments(reflection.newClaims, about) : [];
     const votes = engine.enabled ? await this.#vote(run.episodes, reflection) : 0;
@@ -191,12 +196,13 @@ export class Reflector extends Runnable<ReflectionInput, ReflectionReport> {
   }
 
   #recalled(memory: RecalledMemory | DocumentInterface): RecalledMemory {
-    if ("document" in memory) return memory;
-    const shown = this.#parts.shown.get(memory);
-    if (shown) return { id: shown.item.id, handle: shown.item.handle, document: memory };
+    const given = Object(memory) as typeof memory;
+    if ("document" in given) return given;
+    const shown = this.#parts.shown.get(given);
+    if (shown) return { id: shown.item.id, handle: shown.item.handle, document: given };
     throw new QavrError(
       "INVALID_ARGUMENT",
-      "memories holds a document that no retrieval of this memory returned. Pass what the run was shown, or { id, handle, document }.",
+      "memories holds something that no retrieval of this memory returned. Pass what the run was shown, or { id, handle, document }.",
     );
   }
 
@@ -240,11 +246,11 @@ const OPTIONS: FieldRules<ReflectorOptions> = {
     (choice) => typeof choice === "function" || choice === "failure" || choice === "always",
     '"failure", "always" or a function',
   ],
-  wait: true,
+  wait: SWITCH,
   indexBy: oneOf("both", "claim", "query"),
   queryOf: FUNCTION,
   weight: RATE,
-  structured: true,
+  structured: SWITCH,
 };
 
 /** @throws INVALID_ARGUMENT */

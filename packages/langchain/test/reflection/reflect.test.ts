@@ -83,6 +83,10 @@ describe("a reflection", () => {
     [{ run: undefined }],
     [{ memories: undefined }],
     [{ memories: {} }],
+    [{ memories: [{ pageContent: "a document", metadata: {} }] }],
+    [{ memories: [undefined] }],
+    [{ structured: "false" }],
+    [{ structurd: false }],
   ])("refuses wrong input: %j", async (wrong) => {
     const options = { model: new TextModel([""]), run: RUN, memories: [], ...wrong };
     await expect(reflect(options as never)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });

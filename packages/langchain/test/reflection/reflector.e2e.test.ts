@@ -207,6 +207,8 @@ describe("a reflector as a runnable", () => {
     [{ weight: 0 }],
     [{ weight: 1.5 }],
     [{ saveto: () => [] }],
+    [{ wait: "no" }],
+    [{ structured: "false" }],
   ])("refuses wrong options: %j", async (wrong) => {
     const { memory } = await bench();
     const options = { memory, model: scripted(answer()), ...wrong } as never;
@@ -219,6 +221,11 @@ describe("a reflector as a runnable", () => {
     const stranger = { input: "x", memories: [new Document({ pageContent: "x" })] };
     await expect(reflector.invoke(stranger)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
     await expect(reflector.invoke("run" as never)).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    for (const memories of [{}, ["a text"], [null], [{ document: undefined }]] as never[]) {
+      await expect(reflector.invoke({ input: "x", memories })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    }
+    const later = new Reflector({ memory, model: scripted(answer()), queryOf: (async () => "a task") as never });
+    await expect(later.invoke({ input: "x" })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
   });
 
   it("fits into chains, whose callbacks see its model", async () => {
