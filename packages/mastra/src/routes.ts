@@ -41,11 +41,11 @@ export function qavrRoutes(memory: QavrMemory, options: RoutesOptions = {}): Api
   const path = (options.path ?? "/qavr").replace(/\/$/, "");
   return [
     route(`${path}/explain`, "GET", async ({ req }) => {
-      const view = await memory.explain(req.query() as unknown as RunReference);
+      const view = await memory.explain(queryOf(req) as unknown as RunReference);
       if (view) return view;
       throw new QavrError("UNKNOWN_EPISODE", "No run is known by this name.");
     }),
-    route(`${path}/status`, "GET", ({ req }) => memory.status(req.query())),
+    route(`${path}/status`, "GET", ({ req }) => memory.status(queryOf(req))),
     route(`${path}/outcome`, "POST", async ({ req }) => {
       const body: unknown = await req.json().catch(() => undefined);
       const field = NOT_FOR_CLIENTS.find((name) => Object.hasOwn(Object(body), name));
@@ -53,6 +53,12 @@ export function qavrRoutes(memory: QavrMemory, options: RoutesOptions = {}): Api
       throw new QavrError("INVALID_ARGUMENT", `A client's outcome has no ${field}. It is the server's to decide.`);
     }),
   ];
+}
+
+/** The query without Mastra's own field, a token for its authentication. */
+function queryOf(req: Call["req"]): Record<string, string> {
+  const { apiKey: _, ...asked } = req.query();
+  return asked;
 }
 
 /** With a key of its own for clients: under a scorer's or a run's key a client could keep a better outcome out. */

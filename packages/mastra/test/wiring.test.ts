@@ -315,7 +315,12 @@ describe("routes for a front-end", () => {
     expect(taken).toMatchObject({ status: 200, body: { status: "committed" } });
     const explained = await call(memory, "/qavr/explain", { query: { runId } });
     expect(explained).toMatchObject({ status: 200, body: { outcome: { reward: 0, tier: "user" } } });
-    expect(await call(memory, "/qavr/status", {})).toMatchObject({ status: 200, body: { episodes: { recorded: 1 } } });
+    const recorded = { status: 200, body: { episodes: { recorded: 1 } } };
+    expect(await call(memory, "/qavr/status", {})).toMatchObject(recorded);
+    // Mastra's server takes the token of its authentication from the query, too.
+    expect(await call(memory, "/qavr/status", { query: { apiKey: "token" } })).toMatchObject(recorded);
+    const withToken = await call(memory, "/qavr/explain", { query: { runId, apiKey: "token" } });
+    expect(withToken).toMatchObject({ status: 200 });
   });
 
   it("keep a client's idempotency keys apart from those of scorers and runs", async () => {
