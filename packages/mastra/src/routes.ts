@@ -64,7 +64,7 @@ function queryOf(req: Call["req"]): Record<string, string> {
 /** With a key of its own for clients: under a scorer's or a run's key a client could keep a better outcome out. */
 function withClientKey(body: unknown): unknown {
   const key = (body as { readonly idempotencyKey?: unknown } | null | undefined)?.idempotencyKey;
-  return typeof key === "string" ? { ...(body as object), idempotencyKey: `client:${key}` } : body;
+  return typeof key === "string" && key !== "" ? { ...(body as object), idempotencyKey: `client:${key}` } : body;
 }
 
 function route(path: string, method: "GET" | "POST", answer: (call: Call) => Promise<object>): ApiRoute {
