@@ -32,7 +32,7 @@ import {
 import type { LearningOptions } from "./learning-options.js";
 import { attachParts, createParts, type MemoryParts } from "./memory-parts.js";
 import { subscribeToObservability } from "./outcomes/outcome-exporter.js";
-import { locate, type ReportedRun, type RunReference, reportOutcome } from "./outcomes/report-outcome.js";
+import { locateOnly, type ReportedRun, type RunReference, reportOutcome } from "./outcomes/report-outcome.js";
 import { createReportTool, REPORT_TOOL_NAME } from "./outcomes/report-outcome-tool.js";
 import { type FinishedWorkflow, reportNetworks, reportWorkflow } from "./outcomes/report-verdicts.js";
 import { rewardFrom, type ScorerLike } from "./outcomes/reward-from.js";
@@ -135,7 +135,7 @@ export class QavrMemory extends Memory {
 
   /** A run with the memories it was shown and their explanations; undefined if unknown. @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED and the store's codes */
   async explain(run: RunReference): Promise<RunView | undefined> {
-    const { alias, namespace } = locate(this.#parts, run);
+    const { alias, namespace } = locateOnly(this.#parts, run);
     const view = await this.engine.explain(alias, { namespace });
     const dropped = view && this.#parts.shared.dropped.get(view.episode);
     return dropped ? { ...view, dropped } : view;

@@ -342,6 +342,7 @@ describe("routes for a front-end", () => {
   it.each<[string, string, { query?: object; body?: unknown }, number, string]>([
     ["a run that is not known", "explain", { query: { runId: "none" } }, 404, "UNKNOWN_EPISODE"],
     ["no run", "explain", {}, 400, "INVALID_ARGUMENT"],
+    ["a misspelt namespace", "explain", { query: { runId: "r", namspace: "acme" } }, 400, "INVALID_ARGUMENT"],
     ["an empty key", "outcome", { body: { runId: "r", success: true, idempotencyKey: "" } }, 400, "INVALID_ID"],
     ["an outcome that is no object", "outcome", { body: undefined }, 400, "INVALID_ARGUMENT"],
     [

@@ -1,5 +1,5 @@
 import { type OutcomeReceipt, QavrError } from "@qavr/core";
-import { ignored, illegalOption, type Outcome, TEXT } from "@qavr/core/adapter";
+import { checkFields, type FieldRules, ignored, illegalOption, type Outcome, TEXT } from "@qavr/core/adapter";
 import type { MemoryParts } from "../memory-parts.js";
 import { storable, threadAlias, traceAlias } from "../runs/aliases.js";
 import { namespaceOf } from "../runs/run-scope.js";
@@ -50,6 +50,21 @@ export async function reportOutcome(parts: MemoryParts, reported: ReportedRun): 
   }
   const isUnshown = parts.shared.unshown.has(target.alias);
   return parts.kit.report({ reference: target.alias, namespace: target.namespace, isUnshown }, outcome);
+}
+
+const REFERENCE: FieldRules<RunIds & RunPlace> = {
+  runId: true,
+  traceId: true,
+  threadId: true,
+  episode: true,
+  namespace: true,
+  resourceId: true,
+};
+
+/** As {@link locate}. @throws INVALID_ARGUMENT also for a misspelt field, which could mean another namespace */
+export function locateOnly(parts: MemoryParts, run: RunReference): ReturnType<typeof locate> {
+  checkFields("explain()", run, REFERENCE);
+  return locate(parts, run);
 }
 
 /** A run in the engine's terms, and the namespace it was learned from. @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED */
