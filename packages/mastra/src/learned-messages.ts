@@ -35,8 +35,8 @@ const DELETED: Obstacles = {
   code: "NOT_FORGOTTEN",
   unlisted: "Messages to delete could not be listed.",
   unresolved:
-    "The namespace of deleted messages depends on a request context, and none was given. Call deleteThread or deleteMessages with " +
-    "{ namespace } or { requestContext }, or forget(memory.engine, …).",
+    "The namespace of deleted messages depends on a request context, and none was given, so what was learned about them stays. Give " +
+    "deleteThread and deleteMessages { namespace } or { requestContext }; for these call deleteMessages(ids, undefined, { namespace }).",
 };
 
 const CHANGED: Obstacles = {

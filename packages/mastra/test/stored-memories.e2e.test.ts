@@ -136,11 +136,14 @@ describe("what was learned about messages", () => {
       expect(warn).not.toHaveBeenCalled();
     });
 
-    it("is said to stay where nobody says which it is", async () => {
-      const { later } = await learned();
+    it("is said to stay where nobody says which it is, and is forgotten as that line says", async () => {
+      const { later, ids } = await learned();
       await later.deleteThread("note");
       expect(warn.mock.calls.map(([, fields]) => fields)).toEqual([{ code: "NOT_FORGOTTEN" }]);
       expect(await evidence(later.engine, "acme")).toHaveLength(1);
+      expect(warn.mock.calls[0]?.[0]).toContain("deleteMessages(ids, undefined, { namespace })");
+      await later.deleteMessages(ids, undefined, { namespace: "acme" });
+      expect(await evidence(later.engine, "acme")).toEqual([]);
     });
 
     const changed = { format: 2, parts: [{ type: "text", text: WRONG }], content: WRONG };
