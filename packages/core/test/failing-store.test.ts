@@ -52,6 +52,9 @@ describe("a ranking on a failing store", () => {
     faults.readStates = "before";
     expect(await engine.fetchSize({ topK: 3 })).toBe(3);
     expect(logs.at(-1)).toMatchObject({ fields: { code: "RANKING_DEGRADED", reason: "STORE_FAILED" } });
+    // The question belongs to the ranking after it, which counts itself.
+    await engine.rank(request());
+    expect(engine.health().degradedRankings).toBe(1);
   });
 
   it.each(["shared", "memory:"])("with damaged states in %s is degraded by INVALID_STATE", async (scope) => {

@@ -53,6 +53,7 @@ export function createScorer(parts: EngineParts): (request: CheckedRequest) => P
       known = await scoringStates.scoring(namespace, collection, ids);
     } catch (error) {
       const failure = asStoreError(error, store.name);
+      parts.counters.degraded += 1;
       degrade(parts, failure, namespace);
       return unscored(host, { degraded: { code: failure.code, message: failure.message } }, vector);
     }
@@ -148,9 +149,8 @@ export function spaceOf(request: RankRequest, vector: RequestVector | undefined)
   return vector ? (request.space ?? vector.source) : "";
 }
 
-/** Counts and logs a ranking without learning; at level debug while the circuit is open, since opening it was logged. */
+/** Logs a ranking without learning; at level debug while the circuit is open, since opening it was logged. */
 export function degrade(parts: EngineParts, failure: QavrError, namespace: string): void {
-  parts.counters.degraded += 1;
   const level = failure.code === "STORE_CIRCUIT_OPEN" ? "debug" : "warn";
   parts.log(level, `Ranking without learning: ${failure.message}`, {
     code: "RANKING_DEGRADED",
