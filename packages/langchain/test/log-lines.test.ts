@@ -1,6 +1,6 @@
 import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
 import { memoryStore, type Store } from "@qavr/core";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { type Qavr, type QavrOptions, qavr } from "../src/index.js";
 import { type Bench, bench, type Line } from "./support/bench.js";
 import { OwnRetriever } from "./support/own-retriever.js";
@@ -107,6 +107,18 @@ describe("log lines", () => {
     const chain = RunnableLambda.from((question: string, config: RunnableConfig) => retriever.invoke(question, config));
     expect(await memory.track(chain).invoke(QUESTION)).toHaveLength(1);
     expect(lines.map(({ code, error }) => [code, error])).toEqual([["EVALUATE_FAILED", name]]);
+  });
+
+  it("of a logger that writes asynchronously may fail later", async () => {
+    const rejected = vi.fn();
+    process.on("unhandledRejection", rejected);
+    const away = async (): Promise<never> => Promise.reject(new Error("the log server is away"));
+    const memory = qavr({ store: memoryStore(), logger: { warn: away, debug: away }, namespace: () => "" });
+    const { vectors } = await bench();
+    await memory.recall(vectors, QUESTION);
+    await new Promise((resolve) => setTimeout(resolve));
+    process.off("unhandledRejection", rejected);
+    expect(rejected).not.toHaveBeenCalled();
   });
 });
 

@@ -1,4 +1,5 @@
-import type { LogFields, Logger } from "../engine/options.js";
+import type { Logger } from "../engine/options.js";
+import { writeLine } from "../engine/write-line.js";
 import { QavrError } from "../errors/qavr-error.js";
 
 /** Codes that every adapter logs, each with the sentence of docs/reference/log-codes.md. */
@@ -51,16 +52,9 @@ export function createLog<Code extends string>(
   warned: readonly NoInfer<Code>[],
 ): Log<Code> {
   if (!logger) return warnInstead(warned);
-  const write = (level: "debug" | "warn" | "error", message: string, fields: () => LogFields): void => {
-    try {
-      logger[level]?.(message, fields());
-    } catch {
-      // A broken logger must not fail a run.
-    }
-  };
   return (level, code, message, { error, ...fields } = {}) => {
-    write(level, message, () => ({ ...fields, ...(error === undefined ? {} : nameOf(error)), code }));
-    if (error !== undefined) write("debug", message, () => ({ ...fields, error: textOf(error), code }));
+    writeLine(logger, level, message, () => ({ ...fields, ...(error === undefined ? {} : nameOf(error)), code }));
+    if (error !== undefined) writeLine(logger, "debug", message, () => ({ ...fields, error: textOf(error), code }));
   };
 }
 

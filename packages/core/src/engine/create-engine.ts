@@ -4,7 +4,6 @@ import {
   type FieldRule,
   type FieldRules,
   FUNCTION,
-  isThenable,
   oneOf,
   resolveOptions,
   SWITCH,
@@ -35,6 +34,7 @@ import { createRecorder } from "./recorder.js";
 import { StateReader } from "./state-reader.js";
 import { createTaskTracker } from "./task-tracker.js";
 import type { Engine } from "./types.js";
+import { writeLine } from "./write-line.js";
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -86,7 +86,7 @@ export function createEngine(options: EngineOptions): Engine {
   const { governance, setTimer = platformTimer, learner = oar() as Learner } = settings;
   const now = checkedClock(options.clock ?? Date.now);
   const createId = checkedIds(options.createId ?? shortId);
-  const log = safeLog(options);
+  const log: EngineParts["log"] = (level, message, fields) => writeLine(options.logger, level, message, () => fields);
   const tasks = createTaskTracker();
   const reduce = loopReducer(learner, governance, { isLive: true });
   const counters: EngineCounters = { degraded: 0, lost: 0 };
@@ -221,19 +221,6 @@ export function createEngine(options: EngineOptions): Engine {
     },
   };
   return withParts(engine, parts);
-}
-
-/** A log that never fails its caller. */
-function safeLog({ logger }: EngineOptions): EngineParts["log"] {
-  return (level, message, fields) => {
-    try {
-      const written: unknown = logger?.[level]?.(message, fields);
-      // A logger that writes asynchronously may reject later.
-      if (isThenable(written)) written.then(undefined, () => {});
-    } catch {
-      // A failing logger must not cost the caller its ranking or its receipt.
-    }
-  };
 }
 
 /** A clock whose readings are checked, since they are written into the ledger. */
