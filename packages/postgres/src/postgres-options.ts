@@ -164,7 +164,12 @@ export function resolvePostgresOptions(given: string | PostgresStoreOptions): Re
 /** Schema named by the URL. The command line has only the URL, and finds the ledger by it. */
 function schemaIn(source: PgPool | string): string | undefined {
   if (typeof source !== "string") return undefined;
-  const schema = new URLSearchParams(/\?([^#]*)/.exec(source)?.[1]).get("qavr_schema") ?? undefined;
+  const parameters = new URLSearchParams(/\?([^#]*)/.exec(source)?.[1]);
+  // `pg` ignores what it does not know: a misspelt one would mean the default schema.
+  const unknown = [...parameters.keys()].find((name) => name.startsWith("qavr_") && name !== "qavr_schema");
+  if (unknown !== undefined)
+    refuse(unknown, "of the URL is unknown: only qavr_schema is known", parameters.get(unknown));
+  const schema = parameters.get("qavr_schema") ?? undefined;
   if (schema !== undefined && !isName(schema)) refuse("qavr_schema", `of the URL must be ${SCHEMA_RULE}`, schema);
   return schema;
 }

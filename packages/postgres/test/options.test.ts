@@ -15,6 +15,7 @@ describe("postgresStore", () => {
     ["a schema with a NUL", { pool, schema: "a\0" }],
     ["a schema with a name that PostgreSQL would cut", { pool, schema: "é".repeat(32) }],
     ["a schema without a name in the URL", { connectionString: `${connectionString}?qavr_schema=` }],
+    ["a misspelt schema in the URL", { connectionString: `${connectionString}?qavr_shema=a` }],
     ["no writer", { pool, writers: 0 }],
     ["part of a writer", { pool, writers: 1.5 }],
     ["a negative number of partitions", { pool, partitions: -1 }],
