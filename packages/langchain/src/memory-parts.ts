@@ -1,6 +1,6 @@
 import type { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 import { type Engine, QavrError } from "@qavr/core";
-import { checkObject, type Evaluate, type RunKit, type ScopeOptions } from "@qavr/core/adapter";
+import { checkObject, definedOnly, type Evaluate, type RunKit, type ScopeOptions } from "@qavr/core/adapter";
 import type { DocumentIdOptions } from "./document-ids.js";
 import type { OwnLogCode } from "./log-codes.js";
 import { MARKS, mark, markOf } from "./marks.js";
@@ -63,7 +63,7 @@ export function assertFields(owner: string, fields: object, needed?: readonly [n
   if (!needed) return;
   const [name, what] = needed;
   if ((fields as Readonly<Record<string, unknown>>)[name] !== undefined) return;
-  const given = Object.keys(fields).join(", ") || "nothing";
+  const given = Object.keys(definedOnly(fields)).join(", ") || "nothing";
   throw new QavrError("INVALID_ARGUMENT", `${owner} needs ${name}, ${what}. Received ${given}.`, {
     details: { option: name },
   });

@@ -199,6 +199,7 @@ describe("wrong input", () => {
     expect(() => new QavrRetriever(given)).toThrow(
       "QavrRetriever needs base, the vector store, retriever or collection to ask.",
     );
+    expect(() => memory.retriever(undefined as never)).toThrow(/to ask\. Received memory\.$/);
     expect(() => new QavrVectorStore(given)).toThrow("QavrVectorStore needs store, the vector store to wrap.");
     for (const fields of [undefined, null, 7] as never[]) {
       for (const make of [QavrRetriever, QavrVectorStore, QavrCompressor, OutcomeHandler, QavrStore] as never[]) {
