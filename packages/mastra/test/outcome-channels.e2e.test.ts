@@ -103,6 +103,7 @@ describe("reportOutcome", () => {
       for (const run of [{ runId }, { traceId }, { threadId: THREAD }]) {
         expect(await memory.reportOutcome({ ...run, success: false })).toMatchObject({ status: "ignored", seq: 0 });
         await expect(memory.reportOutcome({ ...run, helpful: ["m1"] })).rejects.toThrow(/was shown no memory/);
+        await expect(memory.reportOutcome({ ...run, neutral: ["m1"] })).rejects.toThrow(/was shown no memory/);
         expect(await memory.explain(run)).toBeUndefined();
       }
       expect((await memory.explain({ runId: first }))?.outcome).toMatchObject({ reward: 1, tier: "completed" });

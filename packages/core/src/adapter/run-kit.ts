@@ -235,7 +235,8 @@ export function createRunKit<Code extends string = never>({
       } catch (error) {
         if (!isUnshown || !QavrError.isInstance(error, "UNKNOWN_EPISODE")) throw error;
         // An application that asks for feedback after every run need not know which runs retrieved.
-        if ([input.helpful, input.harmful, input.used].some((side) => side && side.length > 0)) throw error;
+        if ([input.helpful, input.harmful, input.neutral, input.used].some((side) => side && side.length > 0))
+          throw error;
         return ignored(reference);
       }
     },
