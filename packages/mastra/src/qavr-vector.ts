@@ -3,6 +3,8 @@ import type { MastraVector, QueryResult } from "@mastra/core/vector";
 import { type OutcomeReceipt, QavrError, type RankedItem } from "@qavr/core";
 import {
   assertName,
+  checkFields,
+  type FieldRules,
   idIn,
   ignored,
   illegalOption,
@@ -131,6 +133,13 @@ export function qavrVector<Vector extends MastraVector>(
   return withMembers(within(undefined), learning);
 }
 
+// A result's annotation has the handle, too.
+const REFERENCE: FieldRules<EpisodeReference & { readonly handle: unknown }> = {
+  episode: true,
+  namespace: true,
+  handle: true,
+};
+
 /** A reference by the episode's id; undefined for a result. @throws INVALID_ARGUMENT for any other value */
 function asReference(reference: QueryResult | EpisodeReference | string): EpisodeReference | undefined {
   if (typeof reference === "string") return { episode: reference };
@@ -138,6 +147,7 @@ function asReference(reference: QueryResult | EpisodeReference | string): Episod
     throw new QavrError("INVALID_ARGUMENT", "Report about a result that a query returned, or about { episode }.");
   }
   if (!("episode" in reference)) return undefined;
+  checkFields("The episode of a query", reference, REFERENCE);
   const { episode, namespace } = reference;
   if (namespace !== undefined) assertName(namespace, "namespace");
   return { episode, ...(namespace === undefined ? {} : { namespace }) };

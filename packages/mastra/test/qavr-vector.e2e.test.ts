@@ -150,9 +150,9 @@ describe("a wrapped vector store", () => {
     await expect(second.reportOutcome(episode, { success: true })).rejects.toMatchObject({ code: "UNKNOWN_EPISODE" });
     const elsewhere = { episode, namespace: "acme" };
     expect((await second.reportOutcome(elsewhere, { success: false })).status).toBe("committed");
-    await expect(second.reportOutcome(7 as never, { success: false })).rejects.toMatchObject({
-      code: "INVALID_ARGUMENT",
-    });
+    for (const wrong of [7, { episode, namspace: "acme" }] as never[]) {
+      await expect(second.reportOutcome(wrong, { success: false })).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    }
   });
 
   it("finds the namespace of an agent's run by the id of its episode", async () => {
