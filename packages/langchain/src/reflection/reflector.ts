@@ -81,8 +81,8 @@ export interface ReflectionReport extends Reflection {
  *
  * A Runnable; with `reflectOn` it also follows the memory's tracked runs.
  *
- * @throws INVALID_ARGUMENT from the constructor; from `invoke` INVALID_MODEL_OUTPUT, the errors of the model and of the
- * store of claims, and the ledger's codes
+ * @throws INVALID_ARGUMENT from the constructor; from `invoke` INVALID_ARGUMENT for what is no run, INVALID_MODEL_OUTPUT, the errors of the
+ * model and of the store of claims, and the ledger's codes
  */
 export class Reflector extends Runnable<ReflectionInput, ReflectionReport> {
   static override lc_name(): string {
