@@ -1,14 +1,12 @@
 import { copyFileSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { FakeEmbeddings } from "@langchain/core/utils/testing";
-import { type Learner, type LogFields, oar } from "@qavr/core";
-import { score10 } from "@qavr/learners";
+import { type LogFields, oar } from "@qavr/core";
 import { sqliteStore } from "@qavr/sqlite";
 import { describe, expect, it } from "vitest";
 import { createApi } from "../src/dashboard/api.js";
 import { openStore } from "../src/open-ledger.js";
 import type { DoctorReport } from "../src/reports/doctor.js";
-import { rankCorrelation } from "../src/reports/doctor-checks.js";
 import { type App, judge, runLangChainApp } from "./support/langchain-app.js";
 import { appEngine, ledgerFile, newPath, runApp, START, unjudgedLedger } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
@@ -22,10 +20,6 @@ const sometimes = (): ((run: object) => boolean) => {
   return () => runs++ % 2 === 0;
 };
 const sameQuestion = (): string => "how do I fix it?";
-
-/** Three runs of four ask one of two questions, which always fail. */
-const skewed = (run: number): string => (run % 4 === 0 ? `rare ${run % 60}` : `frequent ${run % 2}`);
-const isFrequent = (question: string): boolean => question.startsWith("frequent");
 
 /** One thing that is wrong with an application that uses the adapter, and the checks that find it. */
 const DEFECTS: readonly [string, App, readonly string[]][] = [
@@ -52,38 +46,11 @@ const DEFECTS: readonly [string, App, readonly string[]][] = [
     ["namespaces-split"],
   ],
   [
-    "shows the worst notes most",
-    {
-      runs: 200,
-      notes: 12,
-      options: { holdout: 1, evaluate: ({ input }) => !isFrequent(String(input)) },
-      question: skewed,
-    },
-    ["worst-shown-most"],
-  ],
-  [
-    "has scores that are never low",
-    { options: { evaluate: ({ output }) => 0.7 + Number(String(output).split(",")[0]) / 100 } },
-    ["one-sided-scores"],
-  ],
-  [
-    "ranks by scores whose floor no votes reach",
-    { options: { evaluate: judge, learner: score10() as Learner } },
-    ["unreachable-floor"],
-  ],
-  [
     "has sources that disagree",
     { after: (memory, runId, run) => memory.report(runId, { reward: run % 2 === 0, source: "thumbs" }) },
     ["sources-disagree"],
   ],
-  ["has a clock that goes back", { options: { evaluate: judge, engine: { clock: backwards() } } }, ["clock"]],
 ];
-
-/** A day forward in a minute's steps, and then the same day again. */
-function backwards(): () => number {
-  let readings = 0;
-  return () => START + (readings++ % 400) * 60_000;
-}
 
 /** The checks that adapters run by themselves after 50 runs. */
 const SAID_BY_ADAPTERS = [
@@ -292,15 +259,5 @@ describe("qavr doctor", () => {
     expect(idsOf(await examined(path))).toEqual(["ledger-damage"]);
     expect(await examined(path, "--fix")).toMatchObject({ findings: [], fixed: ["ledger-damage"] });
     expect(idsOf(await examined(path))).toEqual([]);
-  });
-});
-
-describe("rankCorrelation", () => {
-  it("is that of ranks, with ties at their mean, and 0 where nothing varies", () => {
-    expect(rankCorrelation([1, 2, 3, 100], [1, 4, 9, 16])).toBeCloseTo(1);
-    expect(rankCorrelation([1, 2, 3, 4], [8, 6, 4, 2])).toBeCloseTo(-1);
-    // By hand: ranks 0, 1.5, 1.5, 3 against 0, 1, 2, 3.
-    expect(rankCorrelation([1, 2, 2, 3], [1, 2, 3, 4])).toBeCloseTo(4.5 / Math.sqrt(4.5 * 5));
-    expect(rankCorrelation([1, 1], [1, 2])).toBe(0);
   });
 });
