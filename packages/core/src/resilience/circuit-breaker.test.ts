@@ -39,6 +39,9 @@ describe("a circuit breaker", () => {
       expect(breaker.failed(now)).toBe(false);
     }
     expect(pauses).toEqual([250, 500, 1_000, 2_000, 4_000, 4_000, 4_000]);
+    breaker.succeeded();
+    for (let i = 0; i < 5; i++) breaker.failed(now);
+    expect([breaker.admits(now + 249), breaker.admits(now + 250)]).toEqual([false, true]);
   });
 
   it("does not take late failures of calls from before the pause for a failed try", () => {

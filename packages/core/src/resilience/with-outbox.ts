@@ -174,7 +174,6 @@ function createQueue(given: Outbox, host: OutboxHost): OutboxQueue {
     async discard(namespace) {
       await draining?.catch(() => undefined);
       const ids = (await waitingFor(namespace)).map(({ id }) => id);
-      if (ids.length === 0) return;
       await outbox.remove(ids);
       for (const id of ids) refused.delete(id);
       await recount();
@@ -183,7 +182,7 @@ function createQueue(given: Outbox, host: OutboxHost): OutboxQueue {
     async settle(namespace) {
       await drain();
       // A damaged commit never reaches the store, and brings nothing back.
-      const left = waiting === 0 ? 0 : (await waitingFor(namespace)).filter(isWhole).length;
+      const left = (await waitingFor(namespace)).filter(isWhole).length;
       if (left === 0) return;
       throw new QavrError(
         "STORE_UNAVAILABLE",
