@@ -60,8 +60,7 @@ export function lexicalSearch(db: DatabaseSync, tables: MemoryTables): LexicalSe
     if (known && Math.abs(all - known.of) <= COUNTS_DRIFT * known.of && now - known.at < COUNTS_AGE) return known.texts;
     const texts = Number(count.get(term)?.texts ?? 0);
     if (counts.size >= COUNTS_KEPT) counts.clear();
-    // A word without texts may come with the next text.
-    if (texts > 0) counts.set(term, { texts, of: all, at: now });
+    counts.set(term, { texts, of: all, at: now });
     return texts;
   };
   /** The terms to search for, and those that no text has. */
@@ -89,7 +88,6 @@ export function lexicalSearch(db: DatabaseSync, tables: MemoryTables): LexicalSe
       for (const { term, texts } of termsOf(scope, text, size.texts)) {
         const weight = idf(size.texts, texts);
         highest += weight;
-        if (texts === 0) continue;
         const list = JSON.parse(rows.get(term)?.list as string) as number[];
         for (let i = 0; i < list.length; ) {
           const row = list[i] as number;

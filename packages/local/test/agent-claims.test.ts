@@ -74,6 +74,8 @@ describe("an agent's claim", () => {
   });
 });
 
+const OTHER = { ...EXPORTED, AgentID: "search", Claim: "Other claim", LastUsedAt: "2026-01-02T00:00:00Z" };
+
 describe("a collection of claims", () => {
   it("R1: is read as agent claims, with the score of the votes and the last use", async () => {
     const clock = { now: START + DAY };
@@ -106,8 +108,7 @@ describe("a collection of claims", () => {
 
   it("R1: takes exported memories, each for its agent, found by task and claim", async () => {
     const claims = collection({ name: "claims" });
-    const other = { ...EXPORTED, AgentID: "search", Claim: "Other claim", LastUsedAt: "2026-01-02T00:00:00Z" };
-    const memories = await importAgentClaims(claims, JSON.stringify([EXPORTED, other]));
+    const memories = await importAgentClaims(claims, JSON.stringify([EXPORTED, OTHER]));
     expect(memories).toEqual([
       { ...VALID, score: 1.3 },
       { ...VALID, score: 1.3, agentId: "search", claim: "Other claim", lastUsedAt: START + DAY },
@@ -120,7 +121,7 @@ describe("a collection of claims", () => {
       metadata: { source: "import", imported: { score: 1.3 } },
     });
     expect([await found(claims.of("search"), "logins"), await claims.size()]).toEqual([["m1"], 0]);
-    expect(await importAgentClaims(claims, [EXPORTED])).toHaveLength(1);
+    expect(await importAgentClaims(claims, [{ ...EXPORTED, Score: undefined }])).toEqual([{ ...VALID, score: 0 }]);
     expect(await claims.of("bigquery").size()).toBe(1);
   });
 
@@ -132,7 +133,13 @@ describe("a collection of claims", () => {
     ["a time that is none", [{ ...EXPORTED, CreatedAt: "soon" }], "INVALID_STATE", /createdAt/],
     ["a missing time", [{ ...EXPORTED, CreatedAt: "0001-01-01T00:00:00Z" }], "INVALID_STATE", /createdAt/],
     ["a score out of range", [{ ...EXPORTED, Score: 11 }], "INVALID_STATE", /score must be/],
-    ["an id that is too long", [EXPORTED, { ...EXPORTED, ID: "x".repeat(513) }], "LIMIT_EXCEEDED", /memory id/],
+    ["an id that is too long", [EXPORTED, { ...OTHER, ID: "x".repeat(513) }], "LIMIT_EXCEEDED", /memory id/],
+    [
+      "an agent's name that is too long",
+      [EXPORTED, { ...EXPORTED, AgentID: "x".repeat(513) }],
+      "LIMIT_EXCEEDED",
+      /namesp/,
+    ],
   ])("R2: refuses %s and imports nothing", async (_, json, code, message) => {
     const claims = collection();
     await expect(importAgentClaims(claims, json)).rejects.toMatchObject({

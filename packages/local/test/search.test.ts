@@ -37,8 +37,8 @@ describe("a search by words", () => {
   it("finds texts with any of the words, best first, with similarities in [0, 1]", async () => {
     const notes = collection();
     await notes.add([
-      { id: "cache", text: "When a deploy fails, clear the cache." },
       { id: "permissions", text: "When a deploy fails with EACCES, fix the permissions of the folder." },
+      { id: "cache", text: "When a deploy fails, clear the cache." },
       { id: "ann", text: "Call Ann on Mondays." },
     ]);
     const hits = await notes.search({ text: "deploy: EACCES!?" });
@@ -48,6 +48,10 @@ describe("a search by words", () => {
       expect(similarity).toBeLessThanOrEqual(1);
     }
     expect(await found(notes, "deploy EACCES", 1)).toEqual(["permissions"]);
+    // A shorter text is more about its words, and equal ones come in the order of adding.
+    expect(await found(notes, "deploy")).toEqual(["cache", "permissions"]);
+    await notes.add(["Call Bob on Fridays.", "Call Eve on Sundays."]);
+    expect((await notes.search({ text: "Eve Bob" })).map(({ text }) => text.slice(5, 8))).toEqual(["Bob", "Eve"]);
     expect(await found(notes, "nothing about that")).toEqual([]);
     expect(await found(notes, "?! \0")).toEqual([]);
   });
@@ -89,6 +93,7 @@ describe("a search by words", () => {
     await notes.add({ id: "rare", text: "deploy the mailer" });
     expect(await found(notes, "deploy", 3)).toEqual(["n0", "n1", "n2"]);
     expect(await found(notes, "deploy the mailer", 3)).toEqual(["rare"]);
+    expect(await found(notes, "deploy elsewhere", 1)).toEqual(["n0"]);
   });
 
   it("has similarities in [0, 1] after deletions, too", async () => {
@@ -99,6 +104,18 @@ describe("a search by words", () => {
     const hits = await notes.search({ text: "deploy" });
     expect(hits).toHaveLength(10);
     for (const { similarity } of hits) expect(similarity >= 0 && similarity <= 1).toBe(true);
+  });
+
+  it("finds a text whose word no text had at the last search, and counts words anew while texts are added", async () => {
+    const [notes, other] = [collection(), collection()];
+    await notes.add(Array.from({ length: 30 }, (_, i) => `deploy ${i}`));
+    expect(await notes.search({ text: "mailer" })).toEqual([]);
+    await notes.add({ id: "late", text: "the mailer" });
+    expect(await found(notes, "mailer")).toEqual(["late"]);
+    for (const each of [notes, other]) await each.add(Array.from({ length: 30 }, (_, i) => `mailer ${i}`));
+    await other.add([...Array.from({ length: 30 }, (_, i) => `deploy ${i}`), "the mailer"]);
+    const best = async (searched: LocalMemories) => (await searched.search({ text: "mailer deploy" }))[0]?.similarity;
+    expect(await best(notes)).toBe(await best(other));
   });
 
   it("follows texts that others have replaced while their number stayed the same", async () => {
@@ -142,12 +159,13 @@ describe("a search by words", () => {
     expect(await notes.search({ text: "note", filter: {} })).toHaveLength(6);
   });
 
-  it("reads a request of 100,000 words in part", async () => {
+  it("reads 64 words of a request of 100,000, each once, and none behind 4,096 characters", async () => {
     const notes = collection();
-    await notes.add({ id: "a", text: "clear the cache" });
-    expect(await found(notes, `cache ${Array.from({ length: 100_000 }, (_, i) => `term${i}`).join(" ")}`)).toEqual([
-      "a",
-    ]);
+    await notes.add(["cache", "term62", "term63"].map((text) => ({ id: text, text })));
+    const request = `cache ${Array.from({ length: 100_000 }, (_, i) => `term${i}`).join(" ")}`;
+    expect(await found(notes, request)).toEqual(["cache", "term62"]);
+    expect(await found(notes, `${"cache ".repeat(682)}term62 term63`)).toEqual(["cache"]);
+    expect(await found(notes, `${"cache ".repeat(600)}term62`)).toEqual(["cache", "term62"]);
   });
 });
 
