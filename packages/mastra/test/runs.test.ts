@@ -2,20 +2,23 @@ import type { RunSession } from "@qavr/core/adapter";
 import { describe, expect, it } from "vitest";
 import { type AgentRun, newRun } from "../src/runs/agent-run.js";
 import { LaterVerdicts } from "../src/runs/later-verdicts.js";
+import { notedRun } from "../src/runs/run-lifecycle.js";
 import { Runs } from "../src/runs/runs.js";
 
-const run = (episode: string): AgentRun =>
-  newRun({
+const run = (episode: string, fields: Partial<AgentRun> = {}): AgentRun => ({
+  ...newRun({
     session: {} as RunSession,
     episode,
     namespace: `ns-${episode}`,
     context: "default",
     threadId: "t",
     resourceId: undefined,
-  });
+  }),
+  ...fields,
+});
 
 describe("the runs under way", () => {
-  it("are found by episode and, once it is known, by run id, until they end", () => {
+  it("are found by episode and run id until they end, and leave their namespaces behind for later reports", () => {
     const runs = new Runs(10);
     const one = run("e1");
     runs.add(one, ["thread:t"]);
@@ -24,25 +27,63 @@ describe("the runs under way", () => {
     expect([runs.ofEpisode("e1"), runs.ofRunId("r1", "t")]).toEqual([one, one]);
     runs.remove(one);
     expect([runs.ofEpisode("e1"), runs.ofRunId("r1", "t"), runs.size]).toEqual([undefined, undefined, 0]);
+    const known = ["e1", "r1", "thread:t", "e2"].map((alias) => runs.namespaceOf(alias));
+    expect(known).toEqual(["ns-e1", "ns-e1", "ns-e1", undefined]);
   });
 
-  it("leave their namespaces behind, for what is reported later", () => {
+  it("take no other run's names with them: that of a resumed run, of a later one on the thread, or one that looks alike", () => {
     const runs = new Runs(10);
-    const one = run("e1");
-    runs.add(one, ["thread:t"]);
-    runs.identify(one, "r1");
-    runs.remove(one);
-    expect(["e1", "r1", "thread:t", "e2"].map((alias) => runs.namespaceOf(alias))).toEqual([
-      "ns-e1",
-      "ns-e1",
-      "ns-e1",
+    const [suspended, resumed, later] = [run("e1"), run("e1", { resumed: true }), run("e2", { expectedAs: "r2" })];
+    for (const one of [suspended, resumed]) {
+      runs.add(one, []);
+      runs.identify(one, "r1");
+    }
+    runs.remove(suspended);
+    expect([runs.ofEpisode("e1"), runs.ofRunId("r1", "t")]).toEqual([resumed, resumed]);
+    runs.add(later, []);
+    runs.remove(resumed);
+    expect([runs.latestOn("t"), runs.ofRunId("r2", "t")]).toEqual(["e2", later]);
+    runs.identify(later, "r3");
+    runs.remove(later);
+    expect(runs.ofRunId("r2", "t")).toBeUndefined();
+    const [ended, alike] = [run("e3", { threadId: "bc", ended: true }), run("e4", { threadId: "c" })];
+    runs.identify(ended, "a");
+    runs.identify(alike, "ab");
+    expect([runs.ofRunId("a", "bc"), runs.episodeOf("a", "bc"), runs.ofRunId("ab", "c")]).toEqual([
       undefined,
+      "e3",
+      alike,
     ]);
+  });
+
+  it("are found by a request context, which a client may have filled, on their own thread and resource alone", () => {
+    const [shared, one] = [{ runs: new Runs(10) }, run("e1", { resourceId: "ann" })];
+    shared.runs.add(one, []);
+    const owners = [
+      ["t", "ann"],
+      ["t", "bob"],
+      ["u", "ann"],
+    ].map(([threadId, resourceId]) => ({ threadId, resourceId }));
+    const context = new Map([["qavr", { episode: "e1" }]]);
+    const found = owners.map((owner) => notedRun({ shared } as never, owner, context));
+    expect(found).toEqual([one, undefined, undefined]);
+  });
+
+  it("may share a run id on several threads, which then names none of them", () => {
+    const runs = new Runs(10);
+    for (const threadId of ["t", "t", "u"]) {
+      expect(runs.isShared("r")).toBe(false);
+      const one = run(threadId, { threadId, resumed: true });
+      runs.add(one, []);
+      runs.identify(one, "r");
+      runs.remove(one);
+    }
+    expect(runs.isShared("r")).toBe(true);
   });
 
   it("are bounded: the oldest are let go of, and so are their names", () => {
     const runs = new Runs(2);
-    const all = ["e1", "e2", "e3"].map(run);
+    const all = ["e1", "e2", "e3"].map((episode) => run(episode));
     for (const [at, one] of all.entries()) {
       runs.add(one, []);
       runs.identify(one, `r${at + 1}`);
