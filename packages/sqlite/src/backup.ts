@@ -168,11 +168,10 @@ function removeInterrupted(path: string): void {
 /** Makes the empty file of a copy before SQLite would, which gives it to all that may read a new file: a ledger may be kept from them. */
 function takePermissions(db: DatabaseSync, copy: string): void {
   const file = db.prepare("PRAGMA database_list").get()?.file as string;
-  if (file === "") return;
   try {
     closeSync(openSync(copy, "wx", (statSync(file).mode & 0o777) | 0o600));
   } catch {
-    // SQLite meets the same obstacle, and names it.
+    // A ledger in memory has no file. SQLite meets any other obstacle, too, and names it.
   }
 }
 

@@ -125,11 +125,10 @@ function scan(file: number, log: string): Suspicion | undefined {
       const isWhole = isOfThisLog && hasChecksum(frame, before, header.bigEndian);
       if (!isWhole) bad ??= { frame: first + place, before };
       else if (bad && endsCommit) isRotten = true;
-      // The size of the database in pages, in the frame that ends a transaction.
-      const isCommit = frame.readUInt32BE(4) !== 0;
-      // Also the header of the bad frame itself says whether it ends one.
-      endsCommit = isCommit && (isWhole || bad?.frame === first + place);
-      if (isWhole && isCommit) {
+      // The size of the database in pages, in the frame that ends a transaction. A bad frame says so, too: only where its header is right
+      // is the next one whole.
+      endsCommit = frame.readUInt32BE(4) !== 0;
+      if (isWhole && endsCommit) {
         if (bad) behind += 1;
         else whole += 1;
       }

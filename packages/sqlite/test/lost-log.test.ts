@@ -109,7 +109,7 @@ describe("the log of a process that was killed", () => {
     const whole = await killed();
     const path = tempLedger();
     for (let at = 0; at < 32; at++) {
-      copyFiles(whole, path);
+      copyFiles(whole, path, ["", "-wal"]);
       flip(path, 0, at - 32);
       expect(refusalOf(() => sqliteStore(path)).code, `byte ${at}`).toBe("STORE_CORRUPT");
     }
@@ -133,15 +133,25 @@ describe("the log of a process that was killed", () => {
     }
   });
 
-  it("tells rot from a torn end without a mark, too", async () => {
-    const whole = await killed();
+  it("tells rot from a torn end without a mark, too, and counts the transactions around it", async () => {
     const path = tempLedger();
-    copyFiles(whole, path, ["", "-wal"]);
-    flip(path, 4);
-    expect(refusalOf(() => sqliteStore(path)).code).toBe("STORE_CORRUPT");
-    copyFiles(whole, path, ["", "-wal"]);
-    flip(path, framesOf(path) - 1);
-    expect(await countAt(path)).toBe(COMMITS - 1);
+    const whole = await killed();
+    const log = readFileSync(`${whole}-wal`);
+    const ends = Array.from({ length: framesOf(whole) }, (_, frame) => log.readUInt32BE(32 + frame * FRAME + 4) !== 0);
+    const all = ends.filter(Boolean).length;
+    for (const [frame, isEnd] of ends.entries()) {
+      copyFiles(whole, path, ["", "-wal"]);
+      flip(path, frame);
+      const before = ends.slice(0, frame).filter(Boolean).length;
+      if (before === all - 1) expect(await countAt(path), `frame ${frame}`).toBe(COMMITS - 1);
+      else {
+        const { details } = refusalOf(() => sqliteStore(path));
+        expect(details, `frame ${frame}`).toMatchObject({ whole: before, lost: all - before - (isEnd ? 1 : 0) });
+        // Rot of two frames hides no transaction either.
+        if (frame > 0) flip(path, frame - 1);
+        expect(refusalOf(() => sqliteStore(path)).code, `frames before ${frame}`).toBe("STORE_CORRUPT");
+      }
+    }
   });
 
   it("is repaired to what is whole, and the damaged log is kept", async () => {
@@ -184,6 +194,16 @@ describe("no false alarm is raised", () => {
     const store = sqliteStore(path);
     expect(await store.head("n")).toBe(7);
     await store.close();
+  });
+
+  it.each([
+    ["zeros", Buffer.alloc(32 + FRAME)],
+    ["a torn header", Buffer.alloc(32, 7)],
+  ])("by a power cut while the log began: %s", async (_, bytes) => {
+    const path = tempLedger();
+    copyFiles(await killed(), path, [""]);
+    writeFileSync(`${path}-wal`, bytes);
+    expect(await countAt(path)).toBe(0);
   });
 
   it("by a power cut: the last transaction is torn, and the mark is behind", async () => {
