@@ -48,7 +48,7 @@ export async function retrieveForAgent<Chosen extends { readonly document: Docum
     continueHandles(parts, undefined, state.messages);
     const documents = await retriever.invoke(text, { runId: retrieval });
     const chosen = await choose(documents);
-    if (chosen.length < documents.length) narrowTo(chosen.map(({ document }) => document));
+    narrowTo(chosen.map(({ document }) => document));
     const run = runs.find(retrieval);
     for (const exposure of exposuresOf(run)) run?.root.unread.add(exposure);
     return { retrieval, chosen };
