@@ -2,6 +2,7 @@ import { memoryStore } from "@qavr/core";
 import { sqliteStore } from "@qavr/sqlite";
 import { describe, expect, it } from "vitest";
 import { ledgerIn } from "../src/open-ledger.js";
+import { memoriesReport } from "../src/reports/memories.js";
 import { appEngine, newPath, runApp } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
 
@@ -51,6 +52,30 @@ describe("a ledger with several collections", () => {
     expect(await dataOf("why", "a", "-s", path)).toMatchObject({ memory: { shown: 2 }, appearances: { length: 2 } });
     expect((await qavr("why", "a", "-c", "none", "-s", path)).exitCode).toBe(4);
   });
+});
+
+it("of several collections orders the memories together, over all pages", async () => {
+  const store = memoryStore();
+  const engine = appEngine(store);
+  for (let run = 0; run < 12; run++) {
+    const [collection, candidates] = [["docs", "notes"][run % 2], [{ id: `m${run % 6}`, similarity: 1 }]];
+    const { episode } = await engine.rank({ collection, candidates, topK: 1 });
+    await engine.end(episode, { reward: (run % 6) / 5, tier: "verified" });
+  }
+  const ledger = await ledgerIn(store, "memory", undefined, { partial: true });
+  for (const [order, ids] of [
+    ["best", ["m5", "m4", "m3", "m2", "m1", "m0"]],
+    ["worst", ["m0", "m1", "m2", "m3", "m4", "m5"]],
+  ] as const) {
+    const found: string[] = [];
+    let after: string | undefined;
+    do {
+      const page = await memoriesReport(ledger, { order, limit: 2, most: 100, after });
+      found.push(...page.rows.map(({ id }) => id));
+      after = page.next;
+    } while (after !== undefined && found.length < 9);
+    expect(found).toEqual(ids);
+  }
 });
 
 it("of many namespaces opens the one with the most entries", async () => {

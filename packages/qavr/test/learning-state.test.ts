@@ -1,4 +1,4 @@
-import { memoryStore, oar, qValue } from "@qavr/core";
+import { memoryStore, type NamespaceStatus, oar, qValue } from "@qavr/core";
 import { governance } from "@qavr/core/governance";
 import { sqliteStore } from "@qavr/sqlite";
 import { expect, it } from "vitest";
@@ -54,6 +54,37 @@ it.each([
   expect(stateOf(status)).toMatchObject({ level, sentence: expect.stringMatching(/160 runs have taught/) });
 });
 
+const LIFT = { episodes: { learned: 60, holdout: 9, needed: 50 }, lift: "not enough" };
+const collections = (...controls: number[]) =>
+  controls.map((drawn, i) => ({ collection: `c${i}`, learner: { controls: drawn } }));
+const HARM = { difference: -0.2, low: -0.3, high: -0.1 };
+
+it.each([
+  ["is learning from 100 runs on", { taught: 100 }, /^Learning: 100 runs have taught\. Lift/],
+  ["is cold before", { taught: 99 }, /^Cold: 99 runs have taught so far\. /],
+  ["counts the first run as one", { taught: 1 }, /^Cold: 1 run has taught so far\. /],
+  ["harms, however cold", { taught: 99, lift: { ...LIFT, lift: HARM } }, /^Learning harms: .* −20\.0 points/],
+  ["does not harm for sure", { lift: { ...LIFT, lift: { ...HARM, high: 0 } } }, /^Learning: /],
+  ["names no number of one context", { contexts: [{ state: "warm" }] }, /^Learning: 200 runs have taught\. /],
+  [
+    "of the first contexts",
+    { otherContexts: 1, contexts: [{ state: "warm" }, {}] },
+    /, 1 of the first 2 contexts warm\./,
+  ],
+  ["draws more while a collection does", { lift: LIFT, collections: collections(0, 0.3) }, /9 held out so far\.$/],
+  ["names idle collections", { collections: collections(0.3, 0.6) }, /than the host's so far in c1\. /],
+])("a namespace %s", (_, fields, sentence) => {
+  const status = {
+    learner: "oar@2",
+    episodes: { recorded: 300 },
+    taught: 200,
+    contexts: [],
+    collections: [],
+    ...fields,
+  };
+  expect(stateOf(status as unknown as NamespaceStatus).sentence).toMatch(sentence);
+});
+
 it("qavr status names what the draw waits for where many runs never found a memory again", async () => {
   const path = newPath();
   const engine = appEngine(sqliteStore(path));
@@ -68,11 +99,17 @@ it("qavr status names what the draw waits for where many runs never found a memo
   expect(stdout).toContain("where searches find judged memories again");
 });
 
-it("qavr status flags sources that have used up the cap of the application", async () => {
+it("qavr status flags sources that have used up the latest cap of the application", async () => {
   const path = newPath();
-  const sourceCaps = { weight: 1, window: 1e14 };
-  const engine = appEngine(sqliteStore(path), { governance: governance({ sourceCaps }) });
+  const capped = (weight: number) => ({ governance: governance({ sourceCaps: { weight, window: 1e14 } }) });
+  const store = sqliteStore(path);
+  const engine = appEngine(store, capped(1));
   for (let run = 0; run < 3; run++) {
+    if (run === 0) {
+      const earlier = appEngine(store, { ...capped(9), createId: () => crypto.randomUUID() });
+      const { episode } = await earlier.rank({ candidates: [{ id: "planted", similarity: 1 }], topK: 1 });
+      await earlier.end(episode, { reward: true, tier: "user", source: "fan" });
+    }
     const { episode } = await engine.rank({ candidates: [{ id: "planted", similarity: 1 }], topK: 1 });
     await engine.end(episode, { reward: true, tier: "user", source: "fan" });
   }
