@@ -26,7 +26,7 @@ describe("a request from another vector space", () => {
     expect(warnings).toHaveLength(1);
     expect(warnings[0]).toMatchObject({
       level: "warn",
-      message: expect.stringContaining("To learn anew, name another collection."),
+      message: expect.stringContaining("Name another collection to learn anew."),
       fields: { namespace: "default", collection: "default", space: "model-b", learnedIn: "model-a" },
     });
   });

@@ -127,7 +127,7 @@ export function createScorer(parts: EngineParts): (request: CheckedRequest) => P
       warnedSpaces.set(key, true);
       parts.log(
         "warn",
-        `The collection learned in space ${shared.space}, not ${space}: only reputations count. To learn anew, name another collection.`,
+        `The collection learned in space ${shared.space}, not ${space}: only reputations count. Name another collection to learn anew.`,
         { code: "SPACE_CHANGED", namespace, collection, space, learnedIn: shared.space },
       );
     }

@@ -26,7 +26,7 @@ export function lessonOf<Shared, Memory>(
   const shows = (is: (collection: string, id: string) => unknown): boolean =>
     episode.exposures.some(({ collection, items }) => items.some(({ id }) => is(collection, id)));
   // Votes of which a cap left nothing are no votes.
-  const isVoted = shows(evidence.voteOn) || (votes.length > 0 && !votes.some(({ credibility }) => credibility?.cap));
+  const isVoted = shows(evidence.voteOn) || votes.some(({ credibility }) => !credibility?.cap);
   const exposures = episode.exposures.flatMap((exposure, e) => {
     const { share, weights } = shares[e] as (typeof shares)[number];
     if (share === 0) return [];
