@@ -44,8 +44,8 @@ describe("a wrapped vector store", () => {
     });
   });
 
-  it("learns from reports about its results", async () => {
-    const documents = qavrVector(vector, { store: memoryStore() });
+  it.each([{}, { memoryOff: 1 }])("learns from reports about its results, with %o", async (options) => {
+    const documents = qavrVector(vector, { store: memoryStore(), ...options });
     const [wrong] = await documents.query(query);
     expect(wrong?.id).toBe("cache");
     await documents.reportOutcome(wrong as never, { success: false });

@@ -163,7 +163,8 @@ function rankCandidates(
         return text === undefined ? candidate : { ...candidate, text };
       });
       const space = queryVector && { vector: queryVector, space: `${model}/${queryVector.length}` };
-      return { ...scope, collection, candidates, topK, record, ...space };
+      // Outside a run an empty list has no episode to report about.
+      return { ...scope, collection, candidates, topK, record, required: !run, ...space };
     },
     mapOut(ranking) {
       const shown = ranking.items.map(({ index }) => results[index] as QueryResult);
