@@ -11,10 +11,10 @@ import { z } from "zod";
 import { OutcomeHandler } from "../src/index.js";
 import { abortedWith } from "./support/aborted-with.js";
 import { approval, type Call, calling, messageOf } from "./support/agent.js";
-import { bench, credit, nothingOpen } from "./support/bench.js";
+import { bench, credit, nothingOpen, RUN_ID } from "./support/bench.js";
+import { failing } from "./support/graph.js";
 
 const QUESTION = { messages: [{ role: "user" as const, content: "payment queue stuck?" }] };
-const RUN_ID = "33333333-3333-4333-8333-333333333333";
 
 const recall = (query = "payment queue stuck", id = "c1"): Call => ({ name: "recall_memories", args: { query }, id });
 const report = (args: Record<string, unknown>, id = "c2"): Call => ({ name: "report_outcome", args, id });
@@ -193,26 +193,13 @@ describe("a tracked agent", () => {
     expect((await memory.explain(RUN_ID))?.outcome).toMatchObject({ reward: 0, tier: "verified" });
   });
 
-  it("does not credit what a tool retrieved before it failed", async () => {
-    const { memory, showing } = await bench({ evaluate: () => true });
-    const lookUp = tool(
-      async () => {
-        await showing("coffee").invoke("payment");
-        throw new Error("tool exploded");
-      },
-      { name: "look_up", description: "fails", schema: z.object({}) },
-    );
-    const agent = memory.track(
-      createAgent({
-        model: calling([{ name: "look_up", args: {}, id: "c1" }], [recall("payment", "c2")]),
-        tools: [lookUp, memory.recallTool(showing("restart"))],
-      }),
-    );
-    await agent.invoke(QUESTION);
-    expect(await credit(memory)).toEqual({ restart: 1 });
-  });
-
-  it("does not credit what a tool retrieved before it answered that it had failed", async () => {
+  it.each<[string, (id: string) => ToolMessage]>([
+    ["failed", failing],
+    [
+      "answered that it had failed",
+      (id) => new ToolMessage({ content: "no such table", name: "look_up", status: "error", tool_call_id: id }),
+    ],
+  ])("does not credit what a tool retrieved before it %s", async (_, answerOf) => {
     const seen: number[] = [];
     const { memory, showing } = await bench({
       evaluate: ({ toolErrors }) => {
@@ -223,8 +210,7 @@ describe("a tracked agent", () => {
     const lookUp = tool(
       async (_input, config) => {
         await showing("coffee").invoke("payment");
-        const id = (config as { toolCall?: { id?: string } }).toolCall?.id ?? "";
-        return new ToolMessage({ content: "no such table", name: "look_up", status: "error", tool_call_id: id });
+        return answerOf((config as { toolCall?: { id?: string } }).toolCall?.id ?? "");
       },
       { name: "look_up", description: "fails", schema: z.object({}) },
     );

@@ -4,13 +4,8 @@ import { StringOutputParser } from "@langchain/core/output_parsers";
 import { Runnable, type RunnableConfig, RunnableLambda, RunnableSequence } from "@langchain/core/runnables";
 import { FakeListChatModel } from "@langchain/core/utils/testing";
 import { describe, expect, it, vi } from "vitest";
-import { type Bench, bench, credit, nothingOpen } from "./support/bench.js";
-
-const RUN_ID = "22222222-2222-4222-8222-222222222221";
-
-const failing = (): never => {
-  throw new Error("boom");
-};
+import { type Bench, bench, credit, nothingOpen, RUN_ID } from "./support/bench.js";
+import { failing } from "./support/graph.js";
 
 const INPUTS = ["restart", "clear", "scale"] as const;
 const IDS = INPUTS.map((_, i) => RUN_ID.replace(/.$/, `${i + 2}`));

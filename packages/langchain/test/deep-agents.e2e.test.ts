@@ -7,7 +7,7 @@ import { createMiddleware } from "langchain";
 import { describe, expect, it } from "vitest";
 import { type RankedSkillsFields, rankedSkills } from "../src/agents/index.js";
 import type { Qavr } from "../src/index.js";
-import { recording } from "./support/agent.js";
+import { ask, recording } from "./support/agent.js";
 import { bench, nothingOpen } from "./support/bench.js";
 import { tempFolder } from "./support/temp-folder.js";
 
@@ -29,7 +29,6 @@ const TWENTY = Object.fromEntries(
 /** The skills that a prompt lists. */
 const namesIn = (prompt: string): string[] =>
   [...prompt.matchAll(/^- \*\*([\w-]+)\*\*: /gm)].map(([, name]) => name as string);
-const ask = (content: string) => ({ messages: [{ role: "user" as const, content }] });
 
 interface Invocable {
   invoke(input: object, config?: object): Promise<unknown>;

@@ -1,11 +1,7 @@
 import { END, MemorySaver, RunControl, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
-import { bench, credit, nothingOpen } from "./support/bench.js";
-import { failing, State } from "./support/graph.js";
-
-const QUESTION = "payment queue stuck";
-const RUN_ID = "22222222-2222-4222-8222-222222222221";
-const THREAD = { configurable: { thread_id: "T1" } };
+import { bench, credit, nothingOpen, QUESTION, RUN_ID } from "./support/bench.js";
+import { failing, State, THREAD } from "./support/graph.js";
 
 /** A graph that is drained once it has retrieved; asked about coffee it fails after that. */
 async function draining() {

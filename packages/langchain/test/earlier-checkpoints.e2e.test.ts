@@ -1,14 +1,9 @@
 import { RunnableLambda } from "@langchain/core/runnables";
 import { Command, interrupt, MemorySaver } from "@langchain/langgraph";
 import { describe, expect } from "vitest";
-import { bench, credit } from "./support/bench.js";
+import { bench, credit, NEXT_RUN_ID, QUESTION, RUN_ID } from "./support/bench.js";
 import { itWithAnnouncements } from "./support/framework-features.js";
-import { graph } from "./support/graph.js";
-
-const QUESTION = "payment queue stuck";
-const RUN_ID = "66666666-6666-4666-8666-666666666661";
-const NEXT_RUN_ID = "66666666-6666-4666-8666-666666666662";
-const THREAD = { configurable: { thread_id: "T1" } };
+import { graph, THREAD } from "./support/graph.js";
 
 /** A thread whose run was shown two memories and waits for an answer. The graph asks once. */
 async function waiting() {

@@ -3,13 +3,10 @@ import { memoryStore, QavrError, type Store } from "@qavr/core";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { heldStore } from "../../core/test/support/held-store.js";
 import { qavr } from "../src/index.js";
-import { bench, credit } from "./support/bench.js";
+import { bench, credit, QUESTION, RUN_ID } from "./support/bench.js";
 import { ids, memoryVectorStore } from "./support/corpus.js";
 import { OwnRetriever } from "./support/own-retriever.js";
 import { retrieving } from "./support/retrieving.js";
-
-const QUESTION = "payment queue stuck";
-const RUN_ID = "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa";
 
 afterEach(() => {
   vi.unstubAllEnvs();

@@ -5,11 +5,9 @@ import { RunnableLambda } from "@langchain/core/runnables";
 import { memoryStore, type Store } from "@qavr/core";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { qavr } from "../src/index.js";
-import { bench } from "./support/bench.js";
+import { bench, RUN_ID } from "./support/bench.js";
 import { retrieving } from "./support/retrieving.js";
 import { tempFolder } from "./support/temp-folder.js";
-
-const RUN_ID = "88888888-8888-4888-8888-888888888888";
 
 afterEach(() => {
   vi.restoreAllMocks();

@@ -1,11 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { QavrOptions } from "../src/index.js";
-import { type Bench, bench, credit } from "./support/bench.js";
+import { type Bench, bench, credit, NEXT_RUN_ID, QUESTION, RUN_ID } from "./support/bench.js";
 import { childOf } from "./support/child-of.js";
 
-const QUESTION = "payment queue stuck";
-const RUN_ID = "22222222-2222-4222-8222-222222222221";
-const NEXT_RUN_ID = "22222222-2222-4222-8222-222222222222";
 const NODE_ID = "22222222-2222-4222-8222-222222222223";
 /** The thread as a run's metadata names it. */
 const ON_THREAD = { thread_id: "T1" };

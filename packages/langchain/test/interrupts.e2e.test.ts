@@ -4,21 +4,19 @@ import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
 import { Command, END, interrupt, MemorySaver, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { qavr } from "../src/index.js";
-import { bench, credit, nothingOpen } from "./support/bench.js";
+import { bench, credit, NEXT_RUN_ID, nothingOpen, QUESTION, RUN_ID } from "./support/bench.js";
 import { memoryVectorStore } from "./support/corpus.js";
 import { itWithAnnouncements } from "./support/framework-features.js";
-import { failing, graph, State } from "./support/graph.js";
+import { failing, graph, State, THREAD } from "./support/graph.js";
 import { tempFolder } from "./support/temp-folder.js";
 
-const QUESTION = "payment queue stuck";
-const RUN_ID = "22222222-2222-4222-8222-222222222221";
-const NEXT_RUN_ID = "22222222-2222-4222-8222-222222222222";
-const THREAD = { configurable: { thread_id: "T1" } };
+const ask = () => ({ answer: interrupt("go on?") as string });
+/** Asks only about the first question. */
+const askFirst = ({ question }: { question: string }) => (question === QUESTION ? ask() : {});
 
 describe("an interrupted graph", () => {
   it("waits with its episode and settles it when it is resumed", async () => {
     const tools = await bench();
-    const ask = () => ({ answer: interrupt("go on?") as string });
     const run = tools.memory.track(graph(tools, ask).compile({ checkpointer: new MemorySaver() }));
     await run.invoke({ question: QUESTION }, { ...THREAD, runId: RUN_ID });
     expect(await credit(tools.memory)).toEqual({});
@@ -51,7 +49,6 @@ describe("an interrupted graph", () => {
 
   itWithAnnouncements("waits although the reader of its stream leaves at the question, with more to read", async () => {
     const tools = await bench();
-    const ask = () => ({ answer: interrupt("go on?") as string });
     const run = tools.memory.track(graph(tools, ask).compile({ checkpointer: new MemorySaver() }));
     const config = { ...THREAD, runId: RUN_ID, streamMode: ["updates", "values"] as ("updates" | "values")[] };
     // LangGraph tells of an interrupt in each of the modes.
@@ -88,21 +85,12 @@ describe("an interrupted graph", () => {
 
   it("keeps the threads apart", async () => {
     const tools = await bench();
-    const ask = ({ question }: { question: string }) => {
+    const respond = ({ question }: { question: string }) => {
       interrupt("go on?");
       return question === "office coffee" ? failing() : {};
     };
-    const compiled = new StateGraph(State)
-      .addNode("retrieve", async ({ question }) => {
-        await tools.memory.retriever(tools.vectors, { k: 1 }).invoke(question);
-        return {};
-      })
-      .addNode("respond", ask)
-      .addEdge(START, "retrieve")
-      .addEdge("retrieve", "respond")
-      .addEdge("respond", END)
-      .compile({ checkpointer: new MemorySaver() });
-    const run = tools.memory.track(compiled);
+    const retriever = tools.memory.retriever(tools.vectors, { k: 1 });
+    const run = tools.memory.track(graph({ retriever }, respond).compile({ checkpointer: new MemorySaver() }));
     const thread = (thread_id: string) => ({ configurable: { thread_id } });
     await run.invoke({ question: "restart the payment service" }, thread("A"));
     await run.invoke({ question: "office coffee" }, thread("B"));
@@ -115,7 +103,6 @@ describe("an interrupted graph", () => {
   it("is settled where its retriever learns, also where the run that resumes it retrieves nothing there", async () => {
     const { memory, vectors } = await bench();
     const retriever = memory.retriever(vectors, { k: 2, namespace: "team" });
-    const ask = () => ({ answer: interrupt("go on?") as string });
     const run = memory.track(graph({ retriever }, ask).compile({ checkpointer: new MemorySaver() }));
     await run.invoke({ question: QUESTION }, THREAD);
     await run.invoke(new Command({ resume: "yes" }), { ...THREAD, runId: NEXT_RUN_ID });
@@ -152,7 +139,6 @@ describe("an interrupted graph", () => {
 
   it("is found through the chain around it, which does not see the thread", async () => {
     const tools = await bench();
-    const ask = () => ({ answer: interrupt("go on?") as string });
     const compiled = graph(tools, ask).compile({ checkpointer: new MemorySaver() });
     // The function makes the chain, not the graph, the root.
     const first = RunnableLambda.from((input: unknown) => input);
@@ -165,9 +151,7 @@ describe("an interrupted graph", () => {
 
   itWithAnnouncements("is left alone by a new input on its thread, which earns for its own memories only", async () => {
     const tools = await bench();
-    const asking = ({ question }: { question: string }) =>
-      question === QUESTION ? { answer: interrupt("go on?") as string } : {};
-    const run = tools.memory.track(graph(tools, asking).compile({ checkpointer: new MemorySaver() }));
+    const run = tools.memory.track(graph(tools, askFirst).compile({ checkpointer: new MemorySaver() }));
     await run.invoke({ question: QUESTION }, { ...THREAD, runId: RUN_ID });
     await run.invoke({ question: "office coffee machine" }, { ...THREAD, runId: NEXT_RUN_ID });
     const next = await tools.memory.explain(NEXT_RUN_ID);
@@ -179,7 +163,6 @@ describe("an interrupted graph", () => {
 
   itWithAnnouncements("is given up when a later run on its thread is interrupted and waits in its place", async () => {
     const tools = await bench();
-    const ask = () => ({ answer: interrupt("go on?") as string });
     const run = tools.memory.track(graph(tools, ask).compile({ checkpointer: new MemorySaver() }));
     await run.invoke({ question: QUESTION }, THREAD);
     await run.invoke({ question: "office coffee machine" }, { ...THREAD, runId: NEXT_RUN_ID });
@@ -205,8 +188,7 @@ describe("an interrupted graph", () => {
 
   it("is not made by an error that only bears its name", async () => {
     const { memory, retriever } = await bench();
-    const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
-      await retriever.invoke(question, config);
+    const chain = retriever.pipe(() => {
       throw Object.assign(new Error("boom"), { name: "GraphInterrupt" });
     });
     const config = { metadata: { thread_id: "T1" }, runId: RUN_ID };
@@ -227,8 +209,7 @@ describe("an interrupted graph", () => {
 
   it("without a thread ends without a verdict, since nothing will ever continue it", async () => {
     const { memory, retriever, codes } = await bench();
-    const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
-      await retriever.invoke(question, config);
+    const chain = retriever.pipe(() => {
       throw Object.assign(new Error("interrupted"), { name: "GraphInterrupt", is_bubble_up: true });
     });
     await expect(memory.track(chain).invoke(QUESTION, { runId: RUN_ID })).rejects.toThrow("interrupted");
@@ -240,7 +221,6 @@ describe("an interrupted graph", () => {
 
   itWithAnnouncements("settles with the run that resumes it, also if that retrieved ahead of the graph", async () => {
     const tools = await bench();
-    const ask = () => ({ answer: interrupt("go on?") as string });
     const compiled = graph(tools, ask).compile({ checkpointer: new MemorySaver() });
     const first = RunnableLambda.from(async (input: unknown, config: RunnableConfig) => {
       if (input instanceof Command) await tools.showing("coffee").invoke("office", config);
@@ -257,7 +237,6 @@ describe("an interrupted graph", () => {
 
   it("waits under thread ids that no ledger could keep as they are", async () => {
     const tools = await bench();
-    const ask = () => ({ answer: interrupt("go on?") as string });
     const run = tools.memory.track(graph(tools, ask).compile({ checkpointer: new MemorySaver() }));
     for (const thread_id of ["t".repeat(2000), "lone \uD800"]) {
       const config = { configurable: { thread_id }, metadata: { qavr_namespace: `of ${thread_id.length}` } };
@@ -305,12 +284,10 @@ describe("a run that continues in another process", () => {
     const store = join(tempFolder(), "ledger.db");
     const checkpointer = new MemorySaver();
     const vectors = await memoryVectorStore();
-    const ask = ({ question }: { question: string }) =>
-      question === QUESTION ? { answer: interrupt("go on?") as string } : {};
     return () => {
       const memory = qavr({ store, logger: {} });
       const retriever = memory.retriever(vectors, { k: 2 });
-      return { memory, run: memory.track(graph({ retriever }, ask).compile({ checkpointer })) };
+      return { memory, run: memory.track(graph({ retriever }, askFirst).compile({ checkpointer })) };
     };
   }
 

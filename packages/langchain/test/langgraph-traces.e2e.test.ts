@@ -3,13 +3,11 @@ import { RunnableLambda } from "@langchain/core/runnables";
 import { Command, END, entrypoint, MemorySaver, START, StateGraph, task } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { abortedWith } from "./support/aborted-with.js";
-import { bench, credit, nothingOpen } from "./support/bench.js";
+import { bench, credit, nothingOpen, RUN_ID } from "./support/bench.js";
 import { childOf } from "./support/child-of.js";
 import { itWithAbortedStreams, itWithErrorHandlers } from "./support/framework-features.js";
 import { failing, graph, State } from "./support/graph.js";
 import { retrieving } from "./support/retrieving.js";
-
-const RUN_ID = "22222222-2222-4222-8222-222222222222";
 
 describe("a tracked graph", () => {
   it("credits what a node retrieved without passing its config on", async () => {

@@ -10,11 +10,10 @@ import { memoryStore, type Store } from "@qavr/core";
 import { describe, expect, it } from "vitest";
 import type { QavrRetriever } from "../src/index.js";
 import { abortedWith } from "./support/aborted-with.js";
-import { bench, credit, nothingOpen } from "./support/bench.js";
+import { bench, credit, nothingOpen, RUN_ID } from "./support/bench.js";
 import { childOf } from "./support/child-of.js";
+import { failing } from "./support/graph.js";
 import { OwnRetriever } from "./support/own-retriever.js";
-
-const RUN_ID = "11111111-1111-4111-8111-111111111111";
 
 /** The textbook chain: retrieve and format, prompt, model, parser. */
 const rag = (retriever: QavrRetriever): RunnableSequence<string, string> =>
@@ -27,10 +26,6 @@ const rag = (retriever: QavrRetriever): RunnableSequence<string, string> =>
     new FakeListChatModel({ responses: ["restart it"] }),
     new StringOutputParser(),
   ]);
-
-const failing = (): never => {
-  throw new Error("boom");
-};
 
 describe("a tracked LCEL chain", () => {
   it("credits what its retriever returned, when it ends", async () => {
@@ -46,21 +41,14 @@ describe("a tracked LCEL chain", () => {
   });
 
   it.each([
-    ["aborted", (run: (config: object) => Promise<unknown>) => run({ signal: abortedWith(undefined, 20) })],
-    ["timed out", (run: (config: object) => Promise<unknown>) => run({ timeout: 20 })],
-    [
-      "aborted with an error of the caller's own",
-      (run: (config: object) => Promise<unknown>) =>
-        run({ signal: abortedWith(new RangeError("client went away"), 20) }),
-    ],
-    [
-      "aborted with a text",
-      (run: (config: object) => Promise<unknown>) => run({ signal: abortedWith("client went away", 20) }),
-    ],
-  ])("learns nothing when it is %s", async (_what, start) => {
+    ["aborted", () => ({ signal: abortedWith(undefined, 20) })],
+    ["timed out", () => ({ timeout: 20 })],
+    ["aborted with an error of the caller's own", () => ({ signal: abortedWith(new RangeError("gone"), 20) })],
+    ["aborted with a text", () => ({ signal: abortedWith("gone", 20) })],
+  ])("learns nothing when it is %s", async (_what, config) => {
     const { memory, retriever } = await bench();
     const chain = memory.track(RunnableSequence.from([retriever, () => sleep(100)]));
-    await expect(start((config) => chain.invoke("payment", { ...config, runId: RUN_ID }))).rejects.toThrow();
+    await expect(chain.invoke("payment", { ...config(), runId: RUN_ID })).rejects.toThrow();
     await sleep(120);
     expect(await credit(memory)).toEqual({});
     expect(await memory.explain(RUN_ID)).toMatchObject({ state: "ended" });

@@ -1,9 +1,7 @@
 import { RunnableBranch } from "@langchain/core/runnables";
 import type { IterableReadableStream } from "@langchain/core/utils/stream";
 import { expect, it, vi } from "vitest";
-import { bench, credit, nothingOpen } from "./support/bench.js";
-
-const RUN_ID = "11111111-1111-4111-8111-111111111111";
+import { bench, credit, nothingOpen, RUN_ID } from "./support/bench.js";
 
 type Chunks = IterableReadableStream<string>;
 

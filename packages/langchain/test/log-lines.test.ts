@@ -2,11 +2,10 @@ import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
 import { memoryStore, type Store } from "@qavr/core";
 import { describe, expect, it, vi } from "vitest";
 import { type Qavr, type QavrOptions, qavr } from "../src/index.js";
-import { type Bench, bench, type Line } from "./support/bench.js";
+import { type Bench, bench, type Line, QUESTION } from "./support/bench.js";
 import { OwnRetriever } from "./support/own-retriever.js";
 
 const SECRET = "the patient's name is Ada";
-const QUESTION = "payment queue stuck";
 const THREAD = { metadata: { thread_id: "T1" } };
 
 const secretly = (): never => {

@@ -10,12 +10,9 @@ import { RunnableLambda } from "@langchain/core/runnables";
 import { FakeListChatModel } from "@langchain/core/utils/testing";
 import { describe, expect, it } from "vitest";
 import type { Qavr } from "../src/index.js";
-import { bench, credit } from "./support/bench.js";
+import { bench, credit, QUESTION, RUN_ID } from "./support/bench.js";
 import { ids, memoryVectorStore } from "./support/corpus.js";
 import { OwnRetriever } from "./support/own-retriever.js";
-
-const RUN_ID = "44444444-4444-4444-8444-444444444444";
-const QUESTION = "payment queue stuck";
 
 /** Runs the retriever inside a chain and returns the ids of what it found. */
 async function answer(memory: Qavr, retriever: BaseRetriever): Promise<(string | undefined)[]> {

@@ -5,12 +5,10 @@ import { tool } from "@langchain/core/tools";
 import { memoryStore, type Store } from "@qavr/core";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { type FinishedRun, OutcomeHandler } from "../src/index.js";
-import { bench, credit, nothingOpen } from "./support/bench.js";
+import { bench, credit, nothingOpen, RUN_ID } from "./support/bench.js";
 import { childOf } from "./support/child-of.js";
 import { failing } from "./support/graph.js";
 import { retrieving } from "./support/retrieving.js";
-
-const RUN_ID = "55555555-5555-4555-8555-555555555555";
 
 afterEach(() => {
   vi.restoreAllMocks();
@@ -148,11 +146,9 @@ describe("the outcome handler", () => {
     ["votes on something that was not shown", () => ({ success: true, helpful: ["holiday"] })],
   ])("takes a run that threw for failed when evaluate %s", async (_what, evaluate) => {
     const { memory, retriever } = await bench({ evaluate });
-    const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
-      await retriever.invoke(question, config);
-      throw new Error("boom");
-    });
-    await expect(memory.track(chain).invoke("payment queue stuck", { runId: RUN_ID })).rejects.toThrow("boom");
+    await expect(
+      memory.track(retriever.pipe(failing)).invoke("payment queue stuck", { runId: RUN_ID }),
+    ).rejects.toThrow("boom");
     expect((await memory.explain(RUN_ID))?.outcome).toMatchObject({ reward: 0, tier: "observed" });
     expect(await credit(memory)).toEqual({ restart: -1, scale: -1 });
   });
@@ -162,11 +158,7 @@ describe("the outcome handler", () => {
     ["that nobody knows", { reward: null }, { verified: 1, observed: 0 }, 1],
   ])("takes evaluate's word about a run that threw: %s", async (_what, verdict, outcomes, unknownOutcomes) => {
     const { memory, retriever } = await bench({ evaluate: () => verdict });
-    const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
-      await retriever.invoke(question, config);
-      throw new Error("boom");
-    });
-    await expect(memory.track(chain).invoke("payment", { runId: RUN_ID })).rejects.toThrow("boom");
+    await expect(memory.track(retriever.pipe(failing)).invoke("payment", { runId: RUN_ID })).rejects.toThrow("boom");
     expect(await memory.status()).toMatchObject({ outcomes, unknownOutcomes });
   });
 
@@ -201,11 +193,7 @@ describe("the outcome handler", () => {
     const commit: Store["commit"] = (...call) =>
       failures-- > 0 ? Promise.reject(new Error("busy")) : inner.commit(...call);
     const { memory, retriever, codes } = await bench({ store: { ...inner, commit }, evaluate: () => true });
-    const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
-      await retriever.invoke(question, config);
-      throw new Error("boom");
-    });
-    await expect(memory.track(chain).invoke("payment", { runId: RUN_ID })).rejects.toThrow("boom");
+    await expect(memory.track(retriever.pipe(failing)).invoke("payment", { runId: RUN_ID })).rejects.toThrow("boom");
     await memory.flush();
     expect(codes()).toContain("OUTCOME_NOT_RECORDED");
     expect((await memory.explain(RUN_ID))?.outcome).toBeUndefined();

@@ -3,30 +3,19 @@ import { join } from "node:path";
 import { Document } from "@langchain/core/documents";
 import type { VectorStoreInterface } from "@langchain/core/vectorstores";
 import { memoryStore } from "@qavr/core";
-import { afterEach, describe, expect, it, vi } from "vitest";
+import { describe, expect, it } from "vitest";
 import { type Qavr, qavr } from "../src/index.js";
 import { memoryVectorStore } from "./support/corpus.js";
 import { LOCAL_STORES, type LocalStore } from "./support/local-stores.js";
+import { PASSING } from "./support/passing.js";
 import { type Call, recordCalls } from "./support/recorded-store.js";
 import { tempFolder } from "./support/temp-folder.js";
 
 const QUESTION = "payment queue stuck";
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-afterEach(() => {
-  vi.unstubAllEnvs();
-});
-
 const memories: [string, () => Qavr | Promise<Qavr>][] = [
-  ["learning is switched off", () => qavr({ store: memoryStore(), enabled: false })],
-  [
-    "the environment switches learning off",
-    () => {
-      vi.stubEnv("QAVR_DISABLED", "1");
-      return qavr({ store: memoryStore(), enabled: true });
-    },
-  ],
-  ["nothing was ever learned", () => qavr({ store: memoryStore(), logger: {} })],
+  ...PASSING,
   [
     "only another namespace has evidence",
     async () => {

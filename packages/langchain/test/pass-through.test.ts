@@ -2,9 +2,10 @@ import { MemoryVectorStore } from "@langchain/classic/vectorstores/memory";
 import { Document } from "@langchain/core/documents";
 import { memoryStore } from "@qavr/core";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { type Qavr, qavr } from "../src/index.js";
+import { qavr } from "../src/index.js";
 import { corpus, ids, memoryVectorStore, TrigramEmbeddings } from "./support/corpus.js";
 import { HybridStore } from "./support/hybrid-store.js";
+import { PASSING } from "./support/passing.js";
 import { usearchStore } from "./support/usearch-store.js";
 
 const QUESTION = "payment queue stuck";
@@ -14,30 +15,15 @@ afterEach(() => {
   vi.restoreAllMocks();
 });
 
-const memories: [string, () => Qavr][] = [
-  ["learning is switched off", () => qavr({ store: memoryStore(), enabled: false })],
-  [
-    "the environment switches learning off",
-    () => {
-      vi.stubEnv("QAVR_DISABLED", "1");
-      return qavr({ store: memoryStore(), enabled: true });
-    },
-  ],
-  ["the namespace has no evidence", () => qavr({ store: memoryStore(), logger: {} })],
-];
-
-it.each(memories)(
-  "when %s, a compressor keeps the first, and a plain retriever all that it found",
-  async (_, start) => {
-    const memory = start();
-    const plain = (await memoryVectorStore()).asRetriever(3);
-    const documents = corpus();
-    expect(await memory.compressor({ topN: 2 }).compressDocuments(documents, QUESTION)).toStrictEqual(
-      documents.slice(0, 2),
-    );
-    expect(await memory.retriever(plain).invoke(QUESTION)).toStrictEqual(await plain.invoke(QUESTION));
-  },
-);
+it.each(PASSING)("when %s, a compressor keeps the first, and a plain retriever all that it found", async (_, start) => {
+  const memory = start();
+  const plain = (await memoryVectorStore()).asRetriever(3);
+  const documents = corpus();
+  expect(await memory.compressor({ topN: 2 }).compressDocuments(documents, QUESTION)).toStrictEqual(
+    documents.slice(0, 2),
+  );
+  expect(await memory.retriever(plain).invoke(QUESTION)).toStrictEqual(await plain.invoke(QUESTION));
+});
 
 describe("documents", () => {
   it("are never mutated, and never the store's own objects, which it hands to everybody", async () => {

@@ -1,12 +1,8 @@
 import { Annotation, Command, interrupt, isGraphInterrupt, MemorySaver, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { type Bench, bench, credit, nothingOpen } from "./support/bench.js";
-import { failing, graph } from "./support/graph.js";
-
-const QUESTION = "payment queue stuck";
-const RUN_ID = "22222222-2222-4222-8222-222222222221";
-const THREAD = { configurable: { thread_id: "T1" } };
+import { type Bench, bench, credit, nothingOpen, QUESTION, RUN_ID } from "./support/bench.js";
+import { failing, graph, THREAD } from "./support/graph.js";
 
 /** `responseSchema` of `interrupt` makes LangGraph refuse what does not fit. */
 describe("an answer that LangGraph refuses", () => {

@@ -4,12 +4,9 @@ import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
 import { QavrError } from "@qavr/core";
 import { replay } from "@qavr/core/maintenance";
 import { describe, expect, it } from "vitest";
-import { type Bench, bench, credit, nothingOpen } from "./support/bench.js";
+import { type Bench, bench, credit, nothingOpen, QUESTION, RUN_ID } from "./support/bench.js";
 import { ids } from "./support/corpus.js";
 import { failing } from "./support/graph.js";
-
-const RUN_ID = "99999999-9999-4999-8999-999999999999";
-const QUESTION = "payment queue stuck";
 
 /** A tracked run that shows two memories and then ends. */
 async function run({ memory, retriever }: Bench, config: RunnableConfig = {}): Promise<Document[]> {

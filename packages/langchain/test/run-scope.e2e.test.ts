@@ -1,10 +1,8 @@
 import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
 import { describe, expect, it } from "vitest";
-import { type Bench, bench, credit } from "./support/bench.js";
+import { type Bench, bench, credit, RUN_ID } from "./support/bench.js";
 import { only } from "./support/corpus.js";
 import { retrieving } from "./support/retrieving.js";
-
-const RUN_ID = "55555555-5555-4555-8555-555555555555";
 
 /** A tracked run that is shown one memory in each of several namespaces. */
 function showingIn({ memory, vectors }: Pick<Bench, "memory" | "vectors">, shown: Readonly<Record<string, string>>) {

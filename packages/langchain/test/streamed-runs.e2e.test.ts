@@ -8,9 +8,7 @@ import {
 } from "@langchain/core/runnables";
 import { describe, expect, it } from "vitest";
 import type { Qavr } from "../src/index.js";
-import { bench, credit } from "./support/bench.js";
-
-const QUESTION = "payment queue stuck";
+import { bench, credit, QUESTION } from "./support/bench.js";
 
 const answering = (retriever: Runnable<string, DocumentInterface[]>): Runnable<string, string> =>
   RunnableLambda.from(async (question: string, config: RunnableConfig) => {

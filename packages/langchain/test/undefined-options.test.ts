@@ -4,11 +4,9 @@ import { describe, expect, it } from "vitest";
 import { qavrMiddleware } from "../src/agents/index.js";
 import { QavrCompressor, qavr, type RankingOptions } from "../src/index.js";
 import { QavrStore } from "../src/langgraph/index.js";
-import { bench, credit } from "./support/bench.js";
+import { bench, credit, QUESTION } from "./support/bench.js";
 import { memoryVectorStore } from "./support/corpus.js";
 import { itemStore, keys, PREFIX } from "./support/item-store.js";
-
-const QUERY = "payment queue stuck";
 
 /** Options of an application that all are undefined. */
 const NOTHING = {
@@ -44,17 +42,17 @@ describe("an option that is undefined", () => {
       learner: undefined,
       logger: undefined,
     });
-    const plain = (await vectors.asRetriever().invoke(QUERY)).map(({ id }) => id);
-    expect((await memory.retriever(vectors, NONE).invoke(QUERY)).map(({ id }) => id)).toEqual(plain);
-    const { documents, episode } = await memory.recall(vectors, QUERY, { ...NONE, config: undefined });
+    const plain = (await vectors.asRetriever().invoke(QUESTION)).map(({ id }) => id);
+    expect((await memory.retriever(vectors, NONE).invoke(QUESTION)).map(({ id }) => id)).toEqual(plain);
+    const { documents, episode } = await memory.recall(vectors, QUESTION, { ...NONE, config: undefined });
     expect(documents.map(({ id }) => id)).toEqual(plain);
     await episode.report({ success: true });
     const { k: _k, filter: _filter, ...ranking } = NONE;
-    expect(await memory.vectorStore(vectors, ranking).similaritySearch(QUERY)).toHaveLength(4);
+    expect(await memory.vectorStore(vectors, ranking).similaritySearch(QUESTION)).toHaveLength(4);
     const compressor = new QavrCompressor({ memory, ...NOTHING, topN: undefined });
-    expect(await compressor.compressDocuments(documents, QUERY)).toHaveLength(4);
+    expect(await compressor.compressDocuments(documents, QUESTION)).toHaveLength(4);
     const selector = memory.exampleSelector(vectors, { ...NONE, inputKeys: undefined, exampleKeys: undefined });
-    expect(await selector.selectExamples({ question: QUERY })).toHaveLength(4);
+    expect(await selector.selectExamples({ question: QUESTION })).toHaveLength(4);
     expect(memory.recallTool(vectors, { ...NONE, name: undefined, description: undefined }).name).toBe(
       "recall_memories",
     );
@@ -78,7 +76,7 @@ describe("an option that is undefined", () => {
     const { memory, vectors } = await bench();
     const wrapped = memory.vectorStore(vectors, { namespace: "tenant:a", collection: "notes" });
     const asked = memory.retriever(wrapped, { k: 2, namespace: undefined, collection: undefined });
-    await memory.track(asked.pipe(({ length }: unknown[]) => length)).invoke(QUERY);
+    await memory.track(asked.pipe(({ length }: unknown[]) => length)).invoke(QUESTION);
     expect(Object.keys(await credit(memory, "tenant:a"))).toHaveLength(2);
     expect(await credit(memory)).toEqual({});
     expect((await memory.status({ namespace: "tenant:a" })).collections[0]?.collection).toBe("notes");
@@ -94,7 +92,7 @@ describe("an option that is undefined", () => {
       await memory.search(own, PREFIX, query, config, asked);
       return "done";
     });
-    await memory.track(chain).invoke(QUERY);
+    await memory.track(chain).invoke(QUESTION);
     for (const namespace of ["default", "tenant:a"]) {
       const { collections } = await memory.status({ namespace });
       expect(collections.map(({ collection }) => collection)).toEqual(["store"]);

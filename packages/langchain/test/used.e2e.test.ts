@@ -9,12 +9,10 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { qavrMiddleware } from "../src/agents/index.js";
 import { recording } from "./support/agent.js";
-import { type Bench, bench } from "./support/bench.js";
+import { type Bench, bench, QUESTION, RUN_ID } from "./support/bench.js";
 import { corpus, memoryVectorStore } from "./support/corpus.js";
 import { TextModel } from "./support/scripted-models.js";
 
-const QUESTION = "payment queue stuck";
-const RUN_ID = "77777777-7777-4777-8777-777777777771";
 const asked = { messages: [new HumanMessage(QUESTION)] };
 
 /** The used memories of the run. */

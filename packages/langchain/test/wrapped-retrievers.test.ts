@@ -4,11 +4,8 @@ import { type Runnable, RunnableLambda } from "@langchain/core/runnables";
 import { VectorStoreRetriever } from "@langchain/core/vectorstores";
 import { describe, expect, it } from "vitest";
 import { type Qavr, QavrRetriever, QavrVectorStore } from "../src/index.js";
-import { bench, credit } from "./support/bench.js";
+import { bench, credit, QUESTION, RUN_ID } from "./support/bench.js";
 import { ids, only } from "./support/corpus.js";
-
-const QUESTION = "payment queue stuck";
-const RUN_ID = "55555555-5555-4555-8555-555555555555";
 
 /** Retrieves inside a tracked run. */
 function answer(memory: Qavr, retriever: Runnable<string, DocumentInterface[]>): Promise<(string | undefined)[]> {

@@ -13,12 +13,10 @@ import {
   rankedTools,
   withAgents,
 } from "../../src/agents/index.js";
-import { calling, messageOf, recording, systemPrompts } from "../support/agent.js";
+import { calling, messageOf, QUESTION, recording, systemPrompts } from "../support/agent.js";
 import { bench, credit, nothingOpen } from "../support/bench.js";
 import { memoryVectorStore } from "../support/corpus.js";
 import { itWithRetriedPrompts } from "../support/framework-features.js";
-
-const QUESTION = { messages: [{ role: "user" as const, content: "payment queue stuck" }] };
 
 describe("memory.agent", () => {
   it("makes an agent that is shown memories and learns from how its runs end", async () => {

@@ -17,14 +17,12 @@ import { z } from "zod";
 import { qavrMiddleware, withAgents } from "../../src/agents/index.js";
 import { QavrStore } from "../../src/langgraph/index.js";
 import { abortedWith } from "../support/aborted-with.js";
-import { approval, type Call, recording, systemPrompts } from "../support/agent.js";
-import { type Bench, bench, credit, nothingOpen } from "../support/bench.js";
+import { approval, type Call, QUESTION, recording, systemPrompts } from "../support/agent.js";
+import { type Bench, bench, credit, nothingOpen, RUN_ID } from "../support/bench.js";
 import { itWithAbortedStreams, itWithEventsOfVersion3, itWithJoiningAgents } from "../support/framework-features.js";
 import { failing } from "../support/graph.js";
 import { itemId, itemStore, PREFIX } from "../support/item-store.js";
 
-const QUESTION = { messages: [{ role: "user" as const, content: "payment queue stuck" }] };
-const RUN_ID = "99999999-9999-4999-8999-999999999991";
 const THREAD = { configurable: { thread_id: "T" } };
 const NOTHING = z.object({});
 const both = { restart: 1, scale: 1 } as const;

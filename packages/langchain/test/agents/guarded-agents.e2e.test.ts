@@ -12,11 +12,8 @@ import {
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type QavrMiddlewareFields, qavrMiddleware } from "../../src/agents/index.js";
-import { calling, recording } from "../support/agent.js";
-import { type Bench, bench, credit } from "../support/bench.js";
-
-const QUESTION = { messages: [{ role: "user" as const, content: "payment queue stuck" }] };
-const RUN_ID = "44444444-4444-4444-8444-444444444441";
+import { calling, QUESTION, recording } from "../support/agent.js";
+import { type Bench, bench, credit, RUN_ID } from "../support/bench.js";
 
 const showing = ({ memory, vectors }: Bench, fields: Partial<Omit<QavrMiddlewareFields, "memory">> = {}) =>
   qavrMiddleware({ memory, base: vectors, k: 2, ...fields });

@@ -4,13 +4,10 @@ import { type AgentMiddleware, createAgent, createMiddleware, tool } from "langc
 import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { type QavrMiddlewareFields, qavrMiddleware } from "../../src/agents/index.js";
-import { approval, type Call, calling, messageOf, recording, systemPrompts } from "../support/agent.js";
-import { type Bench, bench, credit, nothingOpen } from "../support/bench.js";
+import { approval, ask, type Call, calling, messageOf, QUESTION, recording, systemPrompts } from "../support/agent.js";
+import { type Bench, bench, credit, NEXT_RUN_ID, nothingOpen, RUN_ID } from "../support/bench.js";
 import { only } from "../support/corpus.js";
 
-const QUESTION = { messages: [{ role: "user" as const, content: "payment queue stuck" }] };
-const RUN_ID = "44444444-4444-4444-8444-444444444441";
-const NEXT_RUN_ID = "44444444-4444-4444-8444-444444444442";
 const NOTHING = z.object({});
 
 type Fields = Partial<Omit<QavrMiddlewareFields, "memory">>;
@@ -282,15 +279,13 @@ describe("an agent that a person must approve", () => {
 
 describe("a long chat", () => {
   const THREAD = { configurable: { thread_id: "chat" } };
-  const say = (content: string) => ({ messages: [{ role: "user" as const, content }] });
-
   it("has one episode per turn, and a turn's outcome credits what that turn showed", async () => {
     const setup = await bench();
     const { memory } = setup;
     const middleware = [showing(setup, { k: 1 })];
     const agent = memory.track(createAgent({ model: calling(), middleware, checkpointer: new MemorySaver() }));
-    await agent.invoke(say("payment queue stuck"), { ...THREAD, runId: RUN_ID });
-    await agent.invoke(say("the office coffee machine"), { ...THREAD, runId: NEXT_RUN_ID });
+    await agent.invoke(ask("payment queue stuck"), { ...THREAD, runId: RUN_ID });
+    await agent.invoke(ask("the office coffee machine"), { ...THREAD, runId: NEXT_RUN_ID });
     await memory.report(NEXT_RUN_ID, { success: false });
     expect(await credit(memory)).toEqual({ restart: 1, coffee: -1 });
     await memory.report(RUN_ID, { success: false });
@@ -306,14 +301,14 @@ describe("a long chat", () => {
       memory.track(
         createAgent({ model: recording(...steps), tools: memory.tools(vectors, { k: 1 }), middleware, checkpointer }),
       );
-    const first = await turn(setup, [[recall("payment queue stuck", "c1")]]).invoke(say("help"), THREAD);
+    const first = await turn(setup, [[recall("payment queue stuck", "c1")]]).invoke(ask("help"), THREAD);
     expect(messageOf(first, "recall_memories").text).toMatch(/^\[m1\] restart/);
 
     // The conversation is all that the second process has of the first turn.
     const later = await bench();
     const middleware = [showing(later, { k: 1, query: () => "suspending permits" })];
     const steps = [[recall("office coffee", "c2")], [report]];
-    const second = await turn(later, steps, middleware).invoke(say("and now?"), THREAD);
+    const second = await turn(later, steps, middleware).invoke(ask("and now?"), THREAD);
     const answers = second.messages.filter(({ type }) => type === "tool").map(({ text }) => text);
     expect(answers[1]).toMatch(/^\[m3\] the office coffee machine/);
     expect(answers[2]).toBe("Recorded. Ignored m1: not shown in this run.");
@@ -326,7 +321,7 @@ describe("a long chat", () => {
     const turn = async (query: string) => {
       const model = recording([{ name: "recall_memories", args: { query }, id: query }]);
       const agent = createAgent({ model, tools: memory.tools(vectors, { k: 1 }), checkpointer });
-      const { messages } = await memory.track(agent).invoke(say(query), THREAD);
+      const { messages } = await memory.track(agent).invoke(ask(query), THREAD);
       return messages.findLast(({ type }) => type === "tool")?.text.slice(0, 4);
     };
     expect([await turn("payment queue stuck"), await turn("office coffee"), await turn("suspending permits")]).toEqual([
@@ -353,8 +348,8 @@ describe("a long chat", () => {
     const setup = await bench();
     const model = recording().respond(new AIMessage("done again"));
     const agent = createAgent({ model, middleware: [showing(setup, { k: 1 })], checkpointer: new MemorySaver() });
-    await agent.invoke(say("payment queue stuck"), THREAD);
-    await agent.invoke(say(" "), THREAD);
+    await agent.invoke(ask("payment queue stuck"), THREAD);
+    await agent.invoke(ask(" "), THREAD);
     const [first, second] = systemPrompts(model);
     expect(first).toContain("[m1] restart");
     expect(second).toBe("");

@@ -8,7 +8,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type RankedToolsFields, rankedTools } from "../../src/agents/index.js";
 import type { Qavr } from "../../src/index.js";
-import { approval, recording } from "../support/agent.js";
+import { approval, ask, recording } from "../support/agent.js";
 import { bench, nothingOpen } from "../support/bench.js";
 import { itWithAnnouncements } from "../support/framework-features.js";
 
@@ -22,7 +22,6 @@ const equal = {
   search: async () =>
     FORTY.map(({ name, description }) => ({ id: name, text: `${name}: ${description}`, similarity: 0 })),
 };
-const ask = (content: string) => ({ messages: [{ role: "user" as const, content }] });
 
 /** Stands in for a model: it calls the tool that fits the task if it has it, and records the tools of each call. */
 function callsIf(right: string): { readonly middleware: AgentMiddleware; readonly seen: string[][] } {

@@ -1,11 +1,9 @@
 import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
 import { afterEach, describe, expect, it } from "vitest";
 import { attach } from "../../src/attach/index.js";
-import { type Bench, bench, credit, nothingOpen } from "../support/bench.js";
+import { type Bench, bench, credit, nothingOpen, QUESTION, RUN_ID } from "../support/bench.js";
 import { graph } from "../support/graph.js";
 
-const QUESTION = "payment queue stuck";
-const RUN_ID = "66666666-6666-4666-8666-666666666661";
 const detachers: (() => void)[] = [];
 afterEach(() => {
   for (const detach of detachers.splice(0)) detach();

@@ -10,15 +10,13 @@ import {
 import { QavrError } from "@qavr/core";
 import { describe, expect, it, vi } from "vitest";
 import { QavrStore, type StoreOptions } from "../../src/langgraph/index.js";
-import { type Bench, bench } from "../support/bench.js";
+import { type Bench, bench, QUESTION } from "../support/bench.js";
 import { itemStore, keys, PREFIX } from "../support/item-store.js";
-
-const QUERY = "payment queue stuck";
 
 /** Reports, a few times over, which item helped and which misled. */
 async function teach({ memory }: Bench, store: BaseStore, helpful: string, harmful: string): Promise<void> {
   for (let run = 0; run < 6; run++) {
-    const found = await memory.search(store, PREFIX, QUERY, undefined, { limit: 6 });
+    const found = await memory.search(store, PREFIX, QUESTION, undefined, { limit: 6 });
     const handle = (key: string) => found.find((item) => item.key === key)?.handle as string;
     await memory.report(found[0]?.episode as string, { helpful: [handle(helpful)], harmful: [handle(harmful)] });
   }
@@ -41,9 +39,9 @@ async function taught(options: StoreOptions = {}, helpful = "clear") {
 describe("a wrapped LangGraph store", () => {
   it("returns what helped first, as the store's own items with the store's own scores", async () => {
     const { inner, store } = await taught();
-    const plain = await inner.search(PREFIX, { query: QUERY, limit: 6 });
+    const plain = await inner.search(PREFIX, { query: QUESTION, limit: 6 });
     expect(keys(plain).slice(0, 3)).toEqual(["restart", "scale", "clear"]);
-    const ranked = await store.search(PREFIX, { query: QUERY, limit: 3 });
+    const ranked = await store.search(PREFIX, { query: QUESTION, limit: 3 });
     expect(keys(ranked)[0]).toBe("clear");
     expect(keys(ranked)).not.toContain("restart");
     for (const item of ranked) expect(plain).toContainEqual(item);
@@ -51,7 +49,7 @@ describe("a wrapped LangGraph store", () => {
 
   it("finds what helped beyond the page that was asked for", async () => {
     const { store, asked } = await taught();
-    expect(keys(await store.search(PREFIX, { query: QUERY, limit: 1 }))).toEqual(["clear"]);
+    expect(keys(await store.search(PREFIX, { query: QUESTION, limit: 1 }))).toEqual(["clear"]);
     expect(asked.at(-1)?.[0]).toMatchObject({ limit: 50, offset: 0 });
   });
 
@@ -60,12 +58,12 @@ describe("a wrapped LangGraph store", () => {
     const { store } = await taught({ fetchK: 4 }, "suspending");
     const pages = [];
     for (let offset = 0; offset < 8; offset += 2) {
-      pages.push(keys(await store.search(PREFIX, { query: QUERY, limit: 2, offset })));
+      pages.push(keys(await store.search(PREFIX, { query: QUESTION, limit: 2, offset })));
     }
     expect(pages.map(({ length }) => length)).toEqual([2, 2, 2, 0]);
     expect(pages[2]?.[0]).toBe("suspending");
     expect(new Set(pages.flat()).size).toBe(6);
-    const short = await store.search(PREFIX, { query: QUERY, limit: 6, filter: { kind: "short" } });
+    const short = await store.search(PREFIX, { query: QUESTION, limit: 6, filter: { kind: "short" } });
     expect(new Set(keys(short))).toEqual(new Set(["clear", "scale", "coffee"]));
   });
 
@@ -73,7 +71,7 @@ describe("a wrapped LangGraph store", () => {
     const { store, asked } = await taught();
     const results = (await store.batch([
       { namespace: PREFIX, key: "coffee" },
-      { namespacePrefix: PREFIX, query: QUERY, limit: 1 },
+      { namespacePrefix: PREFIX, query: QUESTION, limit: 1 },
       { namespacePrefix: PREFIX, limit: 2 },
       { namespace: ["other"], key: "new", value: { text: "x" } },
     ] as Operation[])) as unknown as [{ key: string }, { key: string }[], { key: string }[]];
@@ -87,8 +85,8 @@ describe("a wrapped LangGraph store", () => {
   it("records nothing by itself, and says once that nothing is learned that way", async () => {
     const { memory, store, codes } = await taught();
     const before = await memory.status();
-    await store.search(PREFIX, { query: QUERY });
-    await store.search(PREFIX, { query: QUERY });
+    await store.search(PREFIX, { query: QUESTION });
+    await store.search(PREFIX, { query: QUESTION });
     await memory.flush();
     expect(await memory.status()).toEqual(before);
     expect(codes().filter((code) => code === "SEARCH_NOT_ATTRIBUTED")).toHaveLength(1);
@@ -97,8 +95,8 @@ describe("a wrapped LangGraph store", () => {
   it("keeps what only the wrapped store can do", async () => {
     const { store, inner } = await taught();
     expect((store as unknown as InMemoryStore).indexConfig).toBe(inner.indexConfig);
-    await store.put(["other"], "hidden", { text: QUERY }, false);
-    const [found] = await inner.search(["other"], { query: QUERY });
+    await store.put(["other"], "hidden", { text: QUESTION }, false);
+    const [found] = await inner.search(["other"], { query: QUESTION });
     expect(found).toMatchObject({ key: "hidden", score: undefined });
     expect(await store.listNamespaces({ prefix: ["ops"] })).toEqual([PREFIX]);
     await store.delete(["other"], "hidden");
@@ -110,7 +108,7 @@ describe("a wrapped LangGraph store", () => {
     const inner = await itemStore();
     const store = new QavrStore({ memory, store: new AsyncBatchedStore(inner) });
     expect(store.inner).toBe(inner);
-    expect(keys(await store.search(PREFIX, { query: QUERY, limit: 1 }))).toEqual(["restart"]);
+    expect(keys(await store.search(PREFIX, { query: QUESTION, limit: 1 }))).toEqual(["restart"]);
   });
 
   it("is wrapped once, and keeps its tenant, where it is wrapped again", async () => {
@@ -119,7 +117,7 @@ describe("a wrapped LangGraph store", () => {
     const once = new QavrStore({ memory, store: inner, namespace: "tenant:a" });
     const store = new QavrStore({ memory, store: once, namespace: undefined, collection: "notes" });
     expect([store.inner, store.options]).toEqual([inner, { namespace: "tenant:a", collection: "notes" }]);
-    const [found] = await memory.search(store, PREFIX, QUERY);
+    const [found] = await memory.search(store, PREFIX, QUESTION);
     await memory.report(found?.episode as string, { success: true }, { namespace: "tenant:a" });
     const { collections } = await memory.status({ namespace: "tenant:a" });
     expect(collections.map(({ collection }) => collection)).toEqual(["notes"]);
@@ -137,7 +135,10 @@ describe("a wrapped LangGraph store", () => {
     }
     const store = new CheckedStore({ memory, store: await itemStore() });
     const outer = new QavrStore({ memory, store });
-    for (const found of [await outer.search(PREFIX, { query: QUERY }), await memory.search(store, PREFIX, QUERY)]) {
+    for (const found of [
+      await outer.search(PREFIX, { query: QUESTION }),
+      await memory.search(store, PREFIX, QUESTION),
+    ]) {
       expect(keys(found)).toEqual(["scale"]);
     }
   });
@@ -154,8 +155,8 @@ describe("a wrapped LangGraph store", () => {
     const setup = await bench({ namespace: () => "" });
     const inner = await itemStore();
     const store = new QavrStore({ memory: setup.memory, store: inner });
-    const plain = await inner.search(PREFIX, { query: QUERY, limit: 3 });
-    expect(await store.search(PREFIX, { query: QUERY, limit: 3 })).toEqual(plain);
+    const plain = await inner.search(PREFIX, { query: QUESTION, limit: 3 });
+    expect(await store.search(PREFIX, { query: QUESTION, limit: 3 })).toEqual(plain);
     expect(setup.codes()).toContain("RANKING_FAILED");
   });
 
@@ -168,10 +169,10 @@ describe("a wrapped LangGraph store", () => {
     const spies = [vi.spyOn(plain, "batch"), vi.spyOn(inner, "batch")];
     const store = new QavrStore({ memory, store: inner });
     const use = async (one: BaseStore) => [
-      await one.search(PREFIX, { query: QUERY }),
-      await one.search(PREFIX, { query: QUERY, limit: 2, offset: 3 }),
-      await one.search(PREFIX, { query: QUERY, limit: 0 }),
-      await one.search(PREFIX, { query: QUERY, offset: -1 }),
+      await one.search(PREFIX, { query: QUESTION }),
+      await one.search(PREFIX, { query: QUESTION, limit: 2, offset: 3 }),
+      await one.search(PREFIX, { query: QUESTION, limit: 0 }),
+      await one.search(PREFIX, { query: QUESTION, offset: -1 }),
       await one.search([], { filter: { kind: "short" } }),
       await one.get(PREFIX, "coffee"),
       await one.get(PREFIX, "nothing"),

@@ -13,12 +13,10 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { QavrStore } from "../../src/langgraph/index.js";
 import { calling, messageOf } from "../support/agent.js";
-import { type Bench, bench, credit, nothingOpen } from "../support/bench.js";
+import { type Bench, bench, credit, nothingOpen, QUESTION, RUN_ID } from "../support/bench.js";
 import { failing } from "../support/graph.js";
 import { itemId, itemStore, keys, PREFIX } from "../support/item-store.js";
 
-const QUERY = "payment queue stuck";
-const RUN_ID = "55555555-5555-4555-8555-555555555551";
 const State = Annotation.Root({ question: Annotation<string>, answer: Annotation<string> });
 type Config = LangGraphRunnableConfig;
 
@@ -42,10 +40,10 @@ describe("memory.search", () => {
     const { memory } = setup;
     const store = new QavrStore({ memory, store: await itemStore() });
     const graph = searching(async (given, config) => {
-      const found = await memory.search(given, PREFIX, QUERY, passed ? config : undefined, { limit: 2 });
+      const found = await memory.search(given, PREFIX, QUESTION, passed ? config : undefined, { limit: 2 });
       return memory.format(found);
     }, store);
-    const { answer } = await memory.track(graph).invoke({ question: QUERY }, { runId: RUN_ID });
+    const { answer } = await memory.track(graph).invoke({ question: QUESTION }, { runId: RUN_ID });
     expect(answer).toMatch(/^\[m1\] \{"text":"restart the payment.*\n\[m2\] \{"text":"scale/);
     expect(await credit(memory)).toEqual(both);
     expect((await memory.explain(RUN_ID))?.exposures[0]).toMatchObject({ collection: "store", vectorSource: "hashed" });
@@ -57,11 +55,13 @@ describe("memory.search", () => {
     const { memory } = await bench();
     const store = new QavrStore({ memory, store: await itemStore() });
     const graph = searching(async (given, config) => {
-      const found = await memory.search(given, PREFIX, QUERY, config, { limit: 2 });
-      const none = await memory.search(given, PREFIX, QUERY, config, { limit: 2, filter: { kind: "no such kind" } });
+      const found = await memory.search(given, PREFIX, QUESTION, config, { limit: 2 });
+      const none = await memory.search(given, PREFIX, QUESTION, config, { limit: 2, filter: { kind: "no such kind" } });
       return [...found, ...none].map(({ handle }) => handle).join();
     }, store);
-    expect(await memory.track(graph).invoke({ question: QUERY }, { runId: RUN_ID })).toMatchObject({ answer: "m1,m2" });
+    expect(await memory.track(graph).invoke({ question: QUESTION }, { runId: RUN_ID })).toMatchObject({
+      answer: "m1,m2",
+    });
     expect((await memory.explain(RUN_ID))?.exposures).toHaveLength(1);
     expect((await memory.explain(RUN_ID))?.exposures[0]?.items.map(({ handle }) => handle)).toEqual(["m1", "m2"]);
   });
@@ -80,7 +80,7 @@ describe("memory.search", () => {
     );
     const vote = { name: "report_outcome", args: { success: true, helpful: ["m2"], harmful: ["m1"] }, id: "c2" };
     const agent = createAgent({
-      model: calling([{ name: "look", args: { query: QUERY }, id: "c1" }], [vote]),
+      model: calling([{ name: "look", args: { query: QUESTION }, id: "c1" }], [vote]),
       tools: [look, memory.reportOutcomeTool()],
       store: new QavrStore({ memory, store: await itemStore() }),
     });
@@ -97,10 +97,13 @@ describe("memory.search", () => {
     const inner = await itemStore();
     const store = new QavrStore({ memory, store: inner });
     const ask = async (given: BaseStore, config: Config) => {
-      const [first] = await memory.search(given, PREFIX, QUERY, config, { limit: 1 });
+      const [first] = await memory.search(given, PREFIX, QUESTION, config, { limit: 1 });
       return first?.key === "restart" ? failing() : "done";
     };
-    const read = searching(async (given) => keys(await given.search(PREFIX, { query: QUERY, limit: 2 })).join(), store);
+    const read = searching(
+      async (given) => keys(await given.search(PREFIX, { query: QUESTION, limit: 2 })).join(),
+      store,
+    );
     expect((await read.invoke({ question: "" })).answer).toBe("restart,scale");
     for (let run = 0; run < 4; run++) {
       await memory
@@ -148,15 +151,15 @@ describe("memory.search", () => {
 
   it("says once that nobody will see how it ends, outside any tracked run", async () => {
     const setup: Bench = await bench();
-    await setup.memory.search(await itemStore(), PREFIX, QUERY);
-    await setup.memory.search(await itemStore(), PREFIX, QUERY);
+    await setup.memory.search(await itemStore(), PREFIX, QUESTION);
+    await setup.memory.search(await itemStore(), PREFIX, QUESTION);
     expect(setup.codes()).toEqual(["NO_OUTCOME_TRACKING"]);
   });
 
   it("returns the store's own items, unrecorded, where learning is off", async () => {
     const { memory } = await bench({ enabled: false });
     const store = await itemStore();
-    const found = await memory.search(new QavrStore({ memory, store }), PREFIX, QUERY, undefined, { limit: 2 });
+    const found = await memory.search(new QavrStore({ memory, store }), PREFIX, QUESTION, undefined, { limit: 2 });
     expect(found).toMatchObject([
       { key: "restart", handle: undefined, episode: undefined },
       { key: "scale", handle: undefined },
@@ -167,17 +170,17 @@ describe("memory.search", () => {
   it("leaves the store's errors to the caller", async () => {
     const { memory } = await bench();
     const store = { search: () => Promise.reject(new Error("store is down")) };
-    await expect(memory.search(store, PREFIX, QUERY)).rejects.toThrow("store is down");
+    await expect(memory.search(store, PREFIX, QUESTION)).rejects.toThrow("store is down");
   });
 
   it.each([
-    ["store", [null, PREFIX, QUERY]],
-    ["store", [{}, PREFIX, QUERY]],
-    ["namespace", [{ search: () => [] }, "ops", QUERY]],
-    ["namespace", [{ search: () => [] }, ["ops", 1], QUERY]],
+    ["store", [null, PREFIX, QUESTION]],
+    ["store", [{}, PREFIX, QUESTION]],
+    ["namespace", [{ search: () => [] }, "ops", QUESTION]],
+    ["namespace", [{ search: () => [] }, ["ops", 1], QUESTION]],
     ["query", [{ search: () => [] }, PREFIX, undefined]],
-    ["limit", [{ search: () => [] }, PREFIX, QUERY, undefined, { limit: 0 }]],
-    ["textOf", [{ search: () => [] }, PREFIX, QUERY, undefined, { textOf: 1 }]],
+    ["limit", [{ search: () => [] }, PREFIX, QUESTION, undefined, { limit: 0 }]],
+    ["textOf", [{ search: () => [] }, PREFIX, QUESTION, undefined, { textOf: 1 }]],
   ])("refuses a wrong %s: %j", async (what, args) => {
     const { memory } = await bench();
     const search = memory.search as (...given: unknown[]) => Promise<unknown>;

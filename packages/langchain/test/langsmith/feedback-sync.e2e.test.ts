@@ -5,10 +5,9 @@ import { replay } from "@qavr/core/maintenance";
 import { getCurrentRunTree, traceable } from "langsmith/traceable";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type LangSmithFeedbackOptions, langsmithFeedback } from "../../src/langsmith/index.js";
-import { type Bench, bench, credit } from "../support/bench.js";
+import { type Bench, bench, credit, QUESTION } from "../support/bench.js";
 import { type LangSmithServer, langsmithServer } from "../support/langsmith-server.js";
 
-const QUESTION = "payment queue stuck";
 const PROJECT = "11111111-1111-4111-8111-111111111111";
 const runIdOf = (run: number): string => `aaaaaaaa-aaaa-4aaa-8aaa-${String(run).padStart(12, "0")}`;
 const RUN_ID = runIdOf(0);

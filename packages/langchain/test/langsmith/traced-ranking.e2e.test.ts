@@ -4,11 +4,9 @@ import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
 import { LangChainTracer } from "@langchain/core/tracers/tracer_langchain";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { TRACE_KEY } from "../../src/ranking/trace-ranking.js";
-import { type Bench, bench } from "../support/bench.js";
+import { type Bench, bench, QUESTION } from "../support/bench.js";
 import { ids } from "../support/corpus.js";
 import { type LangSmithServer, langsmithServer } from "../support/langsmith-server.js";
-
-const QUESTION = "payment queue stuck";
 
 let server: LangSmithServer;
 beforeEach(async () => {

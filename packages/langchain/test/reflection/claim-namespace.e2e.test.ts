@@ -2,11 +2,9 @@ import type { Document } from "@langchain/core/documents";
 import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
 import { describe, expect, it } from "vitest";
 import { Reflector } from "../../src/reflection/index.js";
-import { bench } from "../support/bench.js";
+import { bench, QUESTION, RUN_ID } from "../support/bench.js";
 import { TextModel } from "../support/scripted-models.js";
 
-const QUESTION = "payment queue stuck";
-const RUN_ID = "cccccccc-cccc-4ccc-8ccc-cccccccccccc";
 const CLAIM = "On node blue-7 the payment worker ignores SIGTERM - kill it with SIGKILL or the queue is written back";
 const ANSWER = JSON.stringify({ newClaims: [CLAIM], helpfulMemories: [], harmfulMemories: [] });
 

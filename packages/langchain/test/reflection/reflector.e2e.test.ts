@@ -6,15 +6,13 @@ import { MemorySaver } from "@langchain/langgraph";
 import { replay } from "@qavr/core/maintenance";
 import { describe, expect, it } from "vitest";
 import { type ReflectionInput, Reflector, type ReflectorOptions } from "../../src/reflection/index.js";
-import { type Bench, bench, credit } from "../support/bench.js";
+import { type Bench, bench, credit, QUESTION, RUN_ID } from "../support/bench.js";
 import { ids } from "../support/corpus.js";
 import { failing, graph } from "../support/graph.js";
 import { HybridStore } from "../support/hybrid-store.js";
 import { TextModel } from "../support/scripted-models.js";
 import { usearchStore } from "../support/usearch-store.js";
 
-const QUESTION = "payment queue stuck";
-const RUN_ID = "cccccccc-cccc-4ccc-8ccc-cccccccccccc";
 const CLAIM = "On node blue-7 the payment worker ignores SIGTERM - kill it with SIGKILL or the queue is written back";
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-8[0-9a-f]{3}-[0-9a-f]{12}$/;
 

@@ -5,6 +5,13 @@ import { type AgentMiddleware, FakeToolCallingModel, humanInTheLoopMiddleware } 
 
 export type Call = { name: string; args: Record<string, unknown>; id: string };
 
+export const ask = (content: string): { messages: { role: "user"; content: string }[] } => ({
+  messages: [{ role: "user", content }],
+});
+
+/** A request that three memories of the corpus are about. */
+export const QUESTION: ReturnType<typeof ask> = ask("payment queue stuck");
+
 /** A model that makes these tool calls, one step each, and then answers. */
 export const calling = (...steps: Call[][]): FakeToolCallingModel =>
   new FakeToolCallingModel({ toolCalls: [...steps, []] });

@@ -3,6 +3,12 @@ import { type LogFields, type MemoryView, memoryStore } from "@qavr/core";
 import { type Qavr, type QavrOptions, type QavrRetriever, qavr } from "../../src/index.js";
 import { memoryVectorStore, only } from "./corpus.js";
 
+/** A request that three memories of the corpus are about. */
+export const QUESTION = "payment queue stuck";
+
+export const RUN_ID = "99999999-9999-4999-8999-999999999991";
+export const NEXT_RUN_ID = "99999999-9999-4999-8999-999999999992";
+
 /** One log line. */
 export type Line = LogFields & { readonly level: "debug" | "info" | "warn" | "error"; readonly message: string };
 

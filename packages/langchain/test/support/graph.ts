@@ -25,6 +25,8 @@ export function graph(
     .addEdge("respond", END);
 }
 
+export const THREAD = { configurable: { thread_id: "T1" } };
+
 export const failing = (): never => {
   throw new Error("boom");
 };
