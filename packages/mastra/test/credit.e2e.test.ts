@@ -6,7 +6,7 @@ import { qValue } from "@qavr/core";
 import { exportState } from "@qavr/core/maintenance";
 import type { LearningOptions } from "@qavr/mastra";
 import { describe, expect, it } from "vitest";
-import { bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
+import { bench, latest, NOTE, on, QUESTION, remember, scriptedAgent, USER } from "./support/bench.js";
 import { quietObservability } from "./support/judged.js";
 import type { Script } from "./support/scripted-model.js";
 import { tools } from "./support/tools.js";
@@ -16,13 +16,13 @@ const REQUEST_CONTEXT_KEY = "qavr";
 describe("two runs at the same time on one request context", () => {
   it("are credited apart: each with what it was shown and how it ended", async () => {
     const { memory } = bench();
-    await remember(memory, "deploy the service with helm upgrade");
+    await remember(memory, NOTE);
     await remember(memory, "restart the printer on the third floor");
     const good = scriptedAgent(memory, [{ text: "a slow and good answer", delayMs: 10 }]);
     const bad = scriptedAgent(memory, [{ error: new Error("down") }]);
     const requestContext = new RequestContext();
     await Promise.allSettled([
-      good.generate("how is the service deployed", { requestContext, memory: { thread: "good", resource: USER } }),
+      good.generate(QUESTION, { requestContext, memory: { thread: "good", resource: USER } }),
       bad.generate("the printer does not start", { requestContext, memory: { thread: "bad", resource: USER } }),
     ]);
     const [first, second] = [await latest(memory, "good"), await latest(memory, "bad")];
@@ -34,12 +34,12 @@ describe("two runs at the same time on one request context", () => {
 
   it("are reported apart by their run ids", async () => {
     const { memory } = bench();
-    await remember(memory, "deploy the service with helm upgrade");
+    await remember(memory, NOTE);
     const agents = ["a", "b", "c"].map((id) => scriptedAgent(memory, [{ text: "one two three", delayMs: 5 }], { id }));
     const requestContext = new RequestContext();
     const runs = await Promise.all(
       agents.map((agent, at) =>
-        agent.generate("how is the service deployed", { requestContext, memory: { thread: `t${at}`, resource: USER } }),
+        agent.generate(QUESTION, { requestContext, memory: { thread: `t${at}`, resource: USER } }),
       ),
     );
     await memory.reportOutcome({ runId: runs[1]?.runId as string, success: false });
@@ -54,7 +54,7 @@ describe("runs that share a workflow's run id", () => {
     ["is named", { scores: ["length"] }, true],
   ])("are judged apart by a scorer that %s", async (_how, qavr, isObserved) => {
     const { memory, storage } = bench(qavr);
-    await remember(memory, "deploy the service with helm upgrade");
+    await remember(memory, NOTE);
     const length = createScorer({ id: "length", description: "Length.", type: "agent" }).generateScore(({ run }) =>
       JSON.stringify(run.output).includes("short") ? 0.2 : 0.8,
     );
@@ -64,7 +64,7 @@ describe("runs that share a workflow's run id", () => {
     new Mastra({ agents, storage, logger: false, ...(isObserved ? { observability: quietObservability() } : {}) });
     for (const [thread, agent] of Object.entries(agents)) {
       const on = { thread, resource: USER };
-      await agent.generate("how is the service deployed", { runId: "of-the-workflow", memory: on });
+      await agent.generate(QUESTION, { runId: "of-the-workflow", memory: on });
     }
     const rewards = (): Promise<unknown[]> =>
       Promise.all(ids.map(async (thread) => (await latest(memory, thread))?.outcome?.reward));
@@ -73,10 +73,10 @@ describe("runs that share a workflow's run id", () => {
 
   it("are not reported on by it, but by their threads", async () => {
     const { memory } = bench();
-    await remember(memory, "deploy the service with helm upgrade");
+    await remember(memory, NOTE);
     const runId = "of-the-workflow";
     const say = (thread: string) =>
-      scriptedAgent(memory, [{ text: "done" }]).generate("how is the service deployed", {
+      scriptedAgent(memory, [{ text: "done" }]).generate(QUESTION, {
         runId,
         memory: { thread, resource: USER },
       });
@@ -92,7 +92,7 @@ describe("runs that share a workflow's run id", () => {
 describe("a request context that a client has filled", () => {
   it("cannot credit a run of somebody else that is under way", async () => {
     const { memory } = bench();
-    await remember(memory, "deploy the service with helm upgrade");
+    await remember(memory, NOTE);
     const { promise: gate, resolve: open } = Promise.withResolvers<void>();
     const waits = createTool({
       id: "waits",
@@ -102,7 +102,7 @@ describe("a request context that a client has filled", () => {
     });
     const context = new RequestContext();
     const victim = scriptedAgent(memory, [{ tool: "waits" }, { text: "done" }], { tools: { waits } });
-    const running = victim.generate("how is the service deployed", {
+    const running = victim.generate(QUESTION, {
       requestContext: context,
       memory: { thread: "victim", resource: USER },
     });
@@ -148,9 +148,9 @@ describe("a request context that a client has filled", () => {
 describe("what is not learned from", () => {
   it("is what `ignore` names: it is ranked as learned and leaves nothing", async () => {
     const { memory } = bench({ ignore: ({ threadId }) => threadId === "plumbing" });
-    await remember(memory, "deploy the service with helm upgrade");
+    await remember(memory, NOTE);
     const agent = scriptedAgent(memory, [{ text: "with helm" }]);
-    await agent.generate("how is the service deployed", { memory: { thread: "plumbing", resource: USER } });
+    await agent.generate(QUESTION, { memory: { thread: "plumbing", resource: USER } });
     expect(await latest(memory, "plumbing")).toBeUndefined();
     expect((await memory.status()).episodes.open).toBe(0);
   });
@@ -165,9 +165,9 @@ describe("the judge of an application", () => {
         return { success: false, harmful: ["m1"] };
       },
     });
-    await remember(memory, "deploy the service with helm upgrade", { thread: "seed" });
+    await remember(memory, NOTE, { thread: "seed" });
     const agent = scriptedAgent(memory, [{ tool: "fails" }, { text: "sorry" }], { tools });
-    await agent.generate("how is the service deployed", { memory: { thread: "task", resource: USER } });
+    await agent.generate(QUESTION, { memory: on });
     expect(seen.at(-1)).toEqual(["tool-error", "sorry", 1, "task", ["m1"]]);
     expect((await latest(memory, "task"))?.outcome).toMatchObject({ reward: 0, tier: "verified" });
   });
@@ -179,10 +179,10 @@ describe("the judge of an application", () => {
         return undefined;
       },
     });
-    await remember(memory, "deploy the service with helm upgrade");
+    await remember(memory, NOTE);
     const agent = scriptedAgent(memory, [{ text: "with helm" }]);
     for (const thread of ["throws", "shrugs"]) {
-      await agent.generate("how is the service deployed", { memory: { thread, resource: USER } });
+      await agent.generate(QUESTION, { memory: { thread, resource: USER } });
       expect((await latest(memory, thread))?.outcome).toMatchObject({ tier: "completed" });
     }
   });
@@ -192,9 +192,9 @@ describe("the judge of an application", () => {
     ["has a source with a longer name than is kept", { success: true, source: "s".repeat(513) }],
   ])("is recorded without its verdict when that %s", async (_what, verdict) => {
     const { memory } = bench({ evaluate: () => verdict });
-    await remember(memory, "deploy the service with helm upgrade");
-    await scriptedAgent(memory, [{ text: "with helm" }]).generate("how is the service deployed", {
-      memory: { thread: "task", resource: USER },
+    await remember(memory, NOTE);
+    await scriptedAgent(memory, [{ text: "with helm" }]).generate(QUESTION, {
+      memory: on,
     });
     expect(await latest(memory, "task")).toMatchObject({ state: "ended", outcome: { tier: "completed" } });
   });
@@ -203,7 +203,7 @@ describe("the judge of an application", () => {
 describe("the end of a run", () => {
   it("is recorded while its turn is embedded, so that neither waits for the other", async () => {
     const { memory, vector } = bench();
-    await remember(memory, "deploy the service with helm upgrade");
+    await remember(memory, NOTE);
     const upsert = vector.upsert.bind(vector);
     let embeddedAfterEnd = false;
     vector.upsert = async (params) => {
@@ -212,7 +212,7 @@ describe("the end of a run", () => {
       return upsert(params);
     };
     const agent = scriptedAgent(memory, [{ text: "with helm" }]);
-    await agent.generate("how is the service deployed", { memory: { thread: "task", resource: USER } });
+    await agent.generate(QUESTION, { memory: on });
     expect(embeddedAfterEnd).toBe(true);
   });
 });
@@ -220,12 +220,10 @@ describe("the end of a run", () => {
 describe("the table of finish reasons", () => {
   it("may be changed row by row", async () => {
     const { memory } = bench({ outcomes: { stop: null, error: { reward: 0.2, tier: "completed" } } });
-    await remember(memory, "deploy the service with helm upgrade");
+    await remember(memory, NOTE);
     const ask = async (thread: string, script: Parameters<typeof scriptedAgent>[1]): Promise<unknown> => {
       const agent = scriptedAgent(memory, script);
-      await agent
-        .generate("how is the service deployed", { memory: { thread, resource: USER } })
-        .catch(() => undefined);
+      await agent.generate(QUESTION, { memory: { thread, resource: USER } }).catch(() => undefined);
       return (await latest(memory, thread))?.outcome;
     };
     expect(await ask("good", [{ text: "with helm" }])).toBeUndefined();
@@ -234,9 +232,9 @@ describe("the table of finish reasons", () => {
 
   it("keeps the rows that are left undefined", async () => {
     const { memory } = bench({ outcomes: { stop: undefined } });
-    await remember(memory, "deploy the service with helm upgrade");
+    await remember(memory, NOTE);
     const agent = scriptedAgent(memory, [{ text: "with helm" }]);
-    await agent.generate("how is the service deployed", { memory: { thread: "task", resource: USER } });
+    await agent.generate(QUESTION, { memory: on });
     expect((await latest(memory, "task"))?.outcome).toMatchObject({ reward: 1, tier: "completed" });
   });
 });
@@ -247,7 +245,6 @@ describe("the used memories of a run", () => {
     account: "Write to ops@acme.example for a new account.",
     skill: "---\nname: invoices\n---\nRead the invoice before you pay it.",
   };
-  const on = { thread: "task", resource: USER };
   const lessons = {
     name: "lessons",
     search: () => Object.entries(LESSONS).map(([id, text], i) => ({ id, text, similarity: 0.9 - i / 10 })),

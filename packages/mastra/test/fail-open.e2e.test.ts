@@ -3,13 +3,10 @@ import { type Learner, memoryStore, similarity } from "@qavr/core";
 import type { EndedTurn } from "@qavr/mastra";
 import { describe, expect, it } from "vitest";
 import { heldStore } from "../../core/test/support/held-store.js";
-import { bench, remember, scriptedAgent, USER } from "./support/bench.js";
+import { bench, NOTE, on, QUESTION, remember, scriptedAgent, USER } from "./support/bench.js";
 import { listener } from "./support/listener.js";
 import { promptText } from "./support/scripted-model.js";
 
-const NOTE = "deploy the service with helm upgrade";
-const QUESTION = "how is the service deployed";
-const on = { thread: "task", resource: USER };
 const before = { thread: "before", resource: USER };
 
 function collecting(): { logger: Logger; lines: { level: string; code: string; fields: object }[] } {

@@ -2,8 +2,8 @@ import { createScorer, runEvals } from "@mastra/core/evals";
 import { InMemoryStore } from "@mastra/core/storage";
 import type { FeedbackReward, LearningOptions } from "@qavr/mastra";
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { bench, latest, scriptedAgent, USER } from "./support/bench.js";
-import { answered, giveFeedback, half, judged, QUESTION, rewardOf } from "./support/judged.js";
+import { bench, latest, QUESTION, scriptedAgent, USER } from "./support/bench.js";
+import { answered, giveFeedback, half, judged, rewardOf } from "./support/judged.js";
 import { listener } from "./support/listener.js";
 
 afterEach(() => {

@@ -1,11 +1,10 @@
 import { type InputProcessor, type OutputProcessor, TokenLimiterProcessor } from "@mastra/core/processors";
 import type { LearningOptions } from "@qavr/mastra";
 import { describe, expect, it } from "vitest";
-import { type Bench, bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
+import { type Bench, bench, latest, on, QUESTION, remember, scriptedAgent, USER } from "./support/bench.js";
 import { promptText } from "./support/scripted-model.js";
 import { tools } from "./support/tools.js";
 
-const QUESTION = "how is the service deployed";
 const NOTES = ["the service is deployed with helm", "the service is deployed on fridays"];
 const LONG = `the service is deployed ${Array.from({ length: 60 }, () => "carefully").join(" ")}`;
 
@@ -59,7 +58,7 @@ describe("memories that a later processor removes", () => {
     const setup = labelled();
     for (const note of NOTES) await remember(setup.memory, note, { thread: "task" });
     const agent = scriptedAgent(setup.memory, [{ text: "ok" }], { inputProcessors: [processor] });
-    await agent.generate(QUESTION, { memory: { thread: "task", resource: USER } });
+    await agent.generate(QUESTION, { memory: on });
     expect(promptText(agent.prompts[0])).toContain("helm");
     expect(promptText(agent.prompts[0])).not.toContain("fridays");
     expect(await shown(setup, "task")).toEqual({ shown: [NOTES[0]], dropped: [NOTES[1]] });
@@ -72,7 +71,7 @@ describe("memories that a later processor removes", () => {
     const setup = labelled();
     for (const note of NOTES) await remember(setup.memory, note, { thread: "task" });
     const agent = scriptedAgent(setup.memory, [{ text: "ok" }], { tools, inputProcessors: [processor] });
-    await agent.generate(QUESTION, { memory: { thread: "task", resource: USER } });
+    await agent.generate(QUESTION, { memory: on });
     expect(promptText(agent.prompts[0])).toContain("Handles");
     expect(promptText(agent.prompts[0])).not.toContain("fridays");
     expect(await shown(setup, "task")).toEqual({ shown: [NOTES[0]], dropped: [NOTES[1]] });
@@ -83,7 +82,7 @@ describe("memories that a later processor removes", () => {
     for (const note of NOTES) await remember(setup.memory, note, { thread: "task" });
     const inputProcessors = [removingInPrompt("fridays")];
     const agent = scriptedAgent(setup.memory, [{ text: "ok" }], { tools, inputProcessors });
-    await agent.generate(QUESTION, { memory: { thread: "task", resource: USER } });
+    await agent.generate(QUESTION, { memory: on });
     expect(await shown(setup, "task")).toEqual({ shown: [NOTES[0]], dropped: [NOTES[1]] });
   });
 
@@ -93,7 +92,7 @@ describe("memories that a later processor removes", () => {
     const { memory } = setup;
     for (const note of [LONG, NOTES[0] as string]) await remember(memory, note, { thread: "task" });
     const agent = scriptedAgent(memory, [{ text: "ok" }], { inputProcessors: [new TokenLimiterProcessor(150)] });
-    await (await agent.stream(QUESTION, { memory: { thread: "task", resource: USER } })).consumeStream();
+    await (await agent.stream(QUESTION, { memory: on })).consumeStream();
     expect(await shown(setup, "task")).toEqual({ shown: [NOTES[0]], dropped: [LONG.slice(0, 40)] });
     expect(seen.at(-1)).toBe(1);
   });
@@ -104,7 +103,7 @@ describe("memories that a later processor removes", () => {
     const agent = scriptedAgent(setup.memory, [{ error: new Error("down") }], {
       inputProcessors: [removing("fridays")],
     });
-    await agent.generate(QUESTION, { memory: { thread: "task", resource: USER } }).catch(() => undefined);
+    await agent.generate(QUESTION, { memory: on }).catch(() => undefined);
     expect(await shown(setup, "task")).toEqual({ shown: [NOTES[0]], dropped: [NOTES[1]] });
   });
 
@@ -119,7 +118,7 @@ describe("memories that a later processor removes", () => {
       },
     };
     const agent = scriptedAgent(setup.memory, [{ text: "ok" }], { tools: given, inputProcessors: [clearing] });
-    await agent.generate(QUESTION, { memory: { thread: "task", resource: USER } });
+    await agent.generate(QUESTION, { memory: on });
     expect(promptText(agent.prompts[0])).not.toContain("helm");
     expect(await shown(setup, "task")).toEqual({ shown: [], dropped: NOTES.toSorted() });
   });
@@ -144,7 +143,7 @@ describe("memories that a later processor keeps", () => {
     const thread = scope === "thread" ? "task" : "before";
     for (const note of NOTES) await remember(setup.memory, note, { thread });
     const agent = scriptedAgent(setup.memory, [{ text: "ok" }], { inputProcessors: [...inputProcessors] });
-    await agent.generate(QUESTION, { memory: { thread: "task", resource: USER } });
+    await agent.generate(QUESTION, { memory: on });
     expect(await shown(setup, "task")).toEqual({ shown: NOTES.toSorted(), dropped: [] });
   });
 });
@@ -164,7 +163,7 @@ describe.each(["thread", "resource"] as const)("a vector of the same %s that is 
 
   async function promptFor({ memory }: Bench): Promise<string> {
     const agent = scriptedAgent(memory, [{ text: "ok" }], { tools });
-    await agent.generate("the pin of the service", { memory: { thread: "task", resource: USER } });
+    await agent.generate("the pin of the service", { memory: on });
     return promptText(agent.prompts[0]);
   }
 

@@ -1,13 +1,10 @@
 import { REPORT_SCHEMA } from "@qavr/core/adapter";
 import { beforeEach, describe, expect, it } from "vitest";
-import { type Bench, bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
+import { type Bench, bench, latest, on, QUESTION, remember, scriptedAgent, THREAD } from "./support/bench.js";
 import { type Expected, expectRun, NOTHING, SUCCESS, WEAK_FAILURE } from "./support/expected-runs.js";
 import { promptText, type Script } from "./support/scripted-model.js";
 import { tools } from "./support/tools.js";
 
-const THREAD = "task";
-const QUESTION = "how is the service deployed";
-const on = { thread: THREAD, resource: USER };
 const report = (args: unknown): { readonly tool: string; readonly args: unknown } => ({
   tool: "report_memory_outcome",
   args,

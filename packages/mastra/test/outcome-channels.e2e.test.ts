@@ -7,18 +7,8 @@ import { InMemoryStore } from "@mastra/core/storage";
 import type { OutcomeReceipt } from "@qavr/core";
 import type { LearningOptions, ReportedRun } from "@qavr/mastra";
 import { describe, expect, it } from "vitest";
-import { bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
-import {
-  answered,
-  giveFeedback,
-  half,
-  judged,
-  on,
-  QUESTION,
-  quietObservability,
-  rewardOf,
-  THREAD,
-} from "./support/judged.js";
+import { bench, latest, on, QUESTION, remember, scriptedAgent, THREAD, USER } from "./support/bench.js";
+import { answered, giveFeedback, half, judged, quietObservability, rewardOf } from "./support/judged.js";
 import { listener } from "./support/listener.js";
 import { promptText } from "./support/scripted-model.js";
 import { temporaryFolder } from "./support/stores.js";

@@ -8,9 +8,8 @@ import { describe, expect, it, vi } from "vitest";
 import { bench, scriptedAgent, USER } from "./support/bench.js";
 import { listener } from "./support/listener.js";
 import type { Script } from "./support/scripted-model.js";
-import { tools as stock } from "./support/tools.js";
+import { NO_INPUT, tools as stock } from "./support/tools.js";
 
-const NO_INPUT = { type: "object", properties: {} } as unknown as undefined;
 const toolNamed = (id: string, description = `does ${id}`) =>
   createTool({ id, description, inputSchema: NO_INPUT, execute: async () => ({ ok: true }) });
 const named = (tools: Readonly<Record<string, string | undefined>>) =>

@@ -12,6 +12,13 @@ import { wordEmbedder } from "./word-embedder.js";
 /** The user whose memories the tests share. */
 export const USER = "user";
 
+/** What users remember, and a request that finds it. */
+export const NOTE = "deploy the service with helm upgrade";
+export const QUESTION = "how is the service deployed";
+
+export const THREAD = "task";
+export const on: { thread: string; resource: string } = { thread: THREAD, resource: USER };
+
 /** A memory with LibSQL files of its own, recalling one message without its neighbours. */
 export function bench(qavr: LearningOptions = {}, fields: Partial<QavrMemoryFields> = {}): Bench {
   const { storage, vector } = libsql();

@@ -2,11 +2,7 @@ import { createScorer, type MastraScorer } from "@mastra/core/evals";
 import { Mastra } from "@mastra/core/mastra";
 import { BaseExporter, Observability } from "@mastra/observability";
 import type { LearningOptions, QavrMemoryFields } from "@qavr/mastra";
-import { type Bench, bench, latest, remember, scriptedAgent, USER } from "./bench.js";
-
-export const THREAD = "task";
-export const on: { thread: string; resource: string } = { thread: THREAD, resource: USER };
-export const QUESTION = "how is the service deployed";
+import { type Bench, bench, latest, NOTE, on, QUESTION, remember, scriptedAgent, THREAD } from "./bench.js";
 
 /** A memory that knows one note, and a run that was shown it. */
 export async function answered(
@@ -14,7 +10,7 @@ export async function answered(
   fields: Partial<QavrMemoryFields> = {},
 ): Promise<Bench & { readonly runId: string }> {
   const given = bench(qavr, fields);
-  await remember(given.memory, "deploy the service with helm upgrade");
+  await remember(given.memory, NOTE);
   const { runId } = await scriptedAgent(given.memory, [{ text: "with helm" }]).generate(QUESTION, { memory: on });
   return { ...given, runId: runId as string };
 }
@@ -42,7 +38,7 @@ export async function judged(
   fields: Partial<Parameters<typeof bench>[1]> = {},
 ): Promise<Bench & { readonly runId: string; readonly traceId: string | undefined; readonly mastra: Mastra }> {
   const given = bench(qavr, fields);
-  await remember(given.memory, "deploy the service with helm upgrade");
+  await remember(given.memory, NOTE);
   const scorer = scorerOf(given);
   const agent = scriptedAgent(given.memory, [{ text: "with helm" }], {
     scorers: { quality: { scorer, sampling: { type: "ratio", rate: 1 } } },

@@ -2,7 +2,8 @@ import { createTool } from "@mastra/core/tools";
 import { type AnyWorkflow, createStep, createWorkflow } from "@mastra/core/workflows";
 import { z } from "zod";
 
-const NO_INPUT = { type: "object", properties: {} } as unknown as undefined;
+/** The schema of a tool without arguments. */
+export const NO_INPUT = { type: "object", properties: {} } as unknown as undefined;
 
 type Tool = ReturnType<typeof createTool>;
 
