@@ -4,14 +4,13 @@ import { type Engine, memoryStore, type Store } from "../src/index.js";
 import { decodeEvent } from "../src/ledger/event-codec.js";
 import { MAINTENANCE_EVENTS } from "../src/ledger/maintenance-events.js";
 import { heldStore } from "./support/held-store.js";
-import { DAY, MINUTE, request, testEngine } from "./support/test-engine.js";
+import { DAY, MINUTE, request, testEngine, testEpisode } from "./support/test-engine.js";
 
 const codes = (logs: ReturnType<typeof testEngine>["logs"]): string[] => logs.map(({ fields }) => fields.code);
 
 describe("an episode that nobody ends", () => {
   it("is recorded as abandoned on the next write after its time to live, never as a failure", async () => {
-    const { engine, clock, logs } = testEngine({ episodeTtl: 10 * MINUTE });
-    const { episode } = await engine.rank(request({ aliases: ["lost"] }));
+    const { engine, clock, logs, episode } = await testEpisode({ aliases: ["lost"] }, { episodeTtl: 10 * MINUTE });
     clock.now += 10 * MINUTE;
     await engine.end((await engine.rank(request())).episode, { reward: true });
     expect((await engine.status()).episodes).toMatchObject({ open: 1, abandoned: 0 });
@@ -27,8 +26,7 @@ describe("an episode that nobody ends", () => {
     ["retrieves in it", (engine: Engine, episode: string) => engine.rank(request({ episode }))],
     ["reports on it", (engine: Engine, episode: string) => engine.report(episode, { reward: null })],
   ])("lives on while somebody %s", async (_, touch) => {
-    const { engine, clock } = testEngine({ episodeTtl: 10 * MINUTE });
-    const { episode } = await engine.rank(request());
+    const { engine, clock, episode } = await testEpisode({}, { episodeTtl: 10 * MINUTE });
     for (let i = 0; i < 3; i++) {
       clock.now += 6 * MINUTE;
       await touch(engine, episode);
@@ -197,8 +195,7 @@ describe.each(["flush", "close"] as const)("%s", (method) => {
         order.push("closed");
       },
     };
-    const { engine } = testEngine({ store });
-    const { episode } = await engine.rank(request());
+    const { engine, episode } = await testEpisode({}, { store });
     hold();
     const ending = engine.end(episode, { reward: true });
     const waiting = engine[method]().then(() => order.push("returned"));
@@ -215,8 +212,7 @@ describe("close", () => {
     const inner = memoryStore();
     let closed = 0;
     const store = { ...inner, close: async () => void closed++ };
-    const { engine } = testEngine({ store });
-    const { episode } = await engine.rank(request({ aliases: ["run"] }));
+    const { engine, episode } = await testEpisode({ aliases: ["run"] }, { store });
     await engine.close();
     expect(closed).toBe(1);
     const next = testEngine({ store: inner, prefix: "next" }).engine;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { recordAgentReport } from "../src/adapter/agent-report.js";
 import { createRunSession, endOrReport } from "../src/adapter/run-session.js";
 import { exportState } from "../src/maintenance/index.js";
-import { request, testEngine } from "./support/test-engine.js";
+import { request, testEngine, testEpisode } from "./support/test-engine.js";
 
 const namespace = "default";
 
@@ -29,8 +29,7 @@ describe("what an agent reports about its own run", () => {
 
 describe("ending an episode that may be recorded already", () => {
   it("reports its outcome then, and says that it is gone when there is none", async () => {
-    const { engine } = testEngine();
-    const { episode } = await engine.rank(request());
+    const { engine, episode } = await testEpisode();
     await engine.end(episode);
     const receipt = await endOrReport(engine, episode, { reward: true }, { namespace });
     expect(receipt).toMatchObject({ status: "committed", episode });

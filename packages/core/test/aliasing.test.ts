@@ -14,7 +14,7 @@ import type { QValueState } from "../src/learners/index.js";
 import type { LearnedState } from "../src/maintenance/index.js";
 import { exportState, forget, importState, replay } from "../src/maintenance/index.js";
 
-import { candidates, request, snapshot, testEngine } from "./support/test-engine.js";
+import { candidates, request, snapshot, testEngine, testEpisode } from "./support/test-engine.js";
 
 async function taught(learner: Learner): Promise<{ readonly engine: Engine; readonly store: Store }> {
   const { engine, store } = testEngine({ learner });
@@ -96,8 +96,7 @@ describe("what the caller gives", () => {
   });
 
   it("to report with a run token is seen as it was", async () => {
-    const { engine } = testEngine();
-    const { episode } = await engine.rank(request());
+    const { engine, episode } = await testEpisode();
     await engine.end(episode);
     const tokens = createRunTokens({ engine, secret: new Uint8Array(32).fill(1) });
     const token = await tokens.issue({ episode, source: "user 17" });
@@ -110,8 +109,7 @@ describe("what the caller gives", () => {
   });
 
   it("to forget is seen as it was", async () => {
-    const { engine } = testEngine();
-    const { episode } = await engine.rank(request());
+    const { engine, episode } = await testEpisode();
     await engine.end(episode, { reward: 1 });
     const forgotten = ["d0"];
     const forgetting = forget(engine, { namespace: "default", ids: forgotten });
@@ -122,8 +120,7 @@ describe("what the caller gives", () => {
 
   it("for a cap is seen as it was", async () => {
     const sourceCaps = { weight: 10, window: 60_000 };
-    const { engine } = testEngine({ governance: governance({ sourceCaps }) });
-    const { episode } = await engine.rank(request());
+    const { engine, episode } = await testEpisode({}, { governance: governance({ sourceCaps }) });
     sourceCaps.weight = Number.NaN;
     await engine.end(episode, { reward: 1 });
     expect((await engine.status()).cappedCredits).toBe(0);

@@ -5,7 +5,7 @@ import { compact, forget } from "../src/maintenance/index.js";
 import { withOutbox } from "../src/store-kit.js";
 import { faultyStore } from "./support/faulty-store.js";
 import { memoryOutbox } from "./support/memory-outbox.js";
-import { request, testEngine } from "./support/test-engine.js";
+import { request, testEngine, testEpisode } from "./support/test-engine.js";
 
 /** The conformance suite of stores asks again for ends and reports; here is what does not depend on the store. */
 describe("an outcome that is asked for again", () => {
@@ -35,8 +35,7 @@ describe("an outcome that is asked for again", () => {
   it("is the same under other rules of governance", async () => {
     const store = memoryStore();
     const outcome = { reward: true, source: "ann", idempotencyKey: "once" };
-    const { engine } = testEngine({ store, governance: governance({ trust: "audited" }) });
-    const { episode } = await engine.rank(request());
+    const { engine, episode } = await testEpisode({}, { store, governance: governance({ trust: "audited" }) });
     await engine.end(episode, outcome);
     const later = testEngine({ store, prefix: "later", governance: governance({}) });
     expect(await later.engine.end(episode, outcome)).toEqual({ status: "duplicate", episode, seq: 2 });
@@ -53,8 +52,7 @@ describe("an outcome that is asked for again", () => {
     ["other uses", { used: ["m2"] }],
     ["unknown uses", { used: undefined }],
   ] as const)("is another one with %s", async (_, change) => {
-    const { engine } = testEngine();
-    const { episode } = await engine.rank(request());
+    const { engine, episode } = await testEpisode();
     const outcome = { reward: true, tier: "verified", helpful: ["m1"], used: ["d0"], idempotencyKey: "once" } as const;
     await engine.report(episode, outcome);
     for (const ended of [false, true]) {
@@ -69,8 +67,7 @@ describe("an outcome that is asked for again", () => {
   });
 
   it("is told from another one after its entry was compacted", async () => {
-    const { engine, clock } = testEngine();
-    const { episode } = await engine.rank(request());
+    const { engine, clock, episode } = await testEpisode();
     const outcome = { reward: true, helpful: ["m1"], idempotencyKey: "once" };
     await engine.end(episode, outcome);
     clock.now += 1;
@@ -81,8 +78,7 @@ describe("an outcome that is asked for again", () => {
   });
 
   it("is unknown where its key is free", async () => {
-    const { engine } = testEngine();
-    const { episode } = await engine.rank(request());
+    const { engine, episode } = await testEpisode();
     await engine.end(episode, { reward: true });
     const asked = engine.end(episode, { reward: true, idempotencyKey: "new" });
     await expect(asked).rejects.toMatchObject({ code: "UNKNOWN_EPISODE" });
@@ -91,8 +87,7 @@ describe("an outcome that is asked for again", () => {
 
 describe("a report that names a memory forgotten before its episode was recorded", () => {
   it("credits the others, and still refuses what was never shown", async () => {
-    const { engine } = testEngine();
-    const { episode } = await engine.rank(request());
+    const { engine, episode } = await testEpisode();
     await forget(engine, { namespace: "default", ids: ["d0"] });
     await engine.end(episode, { reward: true });
     await expect(engine.report(episode, { helpful: ["d9"] })).rejects.toMatchObject({ code: "NOT_SHOWN" });

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { memoryStore, type RankRequest } from "../src/index.js";
 import { exportState, replay } from "../src/maintenance/index.js";
 import { heldStore } from "./support/held-store.js";
-import { candidates, DAY, evidenceIn, ids, request, testEngine } from "./support/test-engine.js";
+import { candidates, DAY, evidenceIn, ids, request, testEngine, testEpisode } from "./support/test-engine.js";
 
 describe("an episode", () => {
   it("opens before its first exposure, collects several, and is found by its id and its aliases", async () => {
@@ -29,8 +29,7 @@ describe("an episode", () => {
   });
 
   it("takes feedback after its end, by id or alias, also days later", async () => {
-    const { engine, clock } = testEngine();
-    const { episode } = await engine.rank(request({ aliases: ["run"] }));
+    const { engine, clock, episode } = await testEpisode({ aliases: ["run"] });
     expect(await engine.end(episode)).toBeUndefined();
     clock.now += 29 * DAY;
     expect(await engine.report("run", { reward: false })).toEqual({ status: "committed", episode, seq: 2 });
@@ -38,8 +37,7 @@ describe("an episode", () => {
   });
 
   it("stays open after a report, and later exposures count", async () => {
-    const { engine } = testEngine();
-    const { episode } = await engine.rank(request({ topK: 1 }));
+    const { engine, episode } = await testEpisode({ topK: 1 });
     await engine.report(episode, { reward: false });
     expect(await engine.explain(episode)).toMatchObject({ state: "open" });
     const later = await engine.rank(request({ episode, topK: 1, candidates: [{ id: "late", similarity: 1 }] }));
@@ -53,8 +51,7 @@ describe("an episode", () => {
   });
 
   it("shows what was reported on it while it goes on, also after it was suspended", async () => {
-    const { engine } = testEngine();
-    const { episode } = await engine.rank(request({ aliases: ["run"] }));
+    const { engine, episode } = await testEpisode({ aliases: ["run"] });
     expect((await engine.explain("run"))?.outcome).toBeUndefined();
     await engine.report("run", { reward: false, note: "wrong" });
     const first = { reward: 0, tier: "user", source: "user", note: "wrong" };
@@ -133,8 +130,7 @@ describe("an episode", () => {
   });
 
   it("keeps every alias that was added between reports", async () => {
-    const { engine } = testEngine();
-    const { episode } = await engine.rank(request());
+    const { engine, episode } = await testEpisode();
     for (const alias of ["first", "second", "third"]) {
       engine.alias(episode, [alias]);
       await engine.report(episode, { reward: true });
@@ -183,16 +179,14 @@ describe("credit among the exposures of an episode", () => {
   };
 
   it("is shared by halves between two", async () => {
-    const { engine } = testEngine();
-    const { episode } = await engine.rank(request({ topK: 1 }));
+    const { engine, episode } = await testEpisode({ topK: 1 });
     await engine.rank(request({ episode, topK: 1, collection: "skills" }));
     await engine.end(episode, { reward: true });
     expect(await evidenceOf(engine)).toEqual({ "default/d0": 0.5, "skills/d0": 0.5 });
   });
 
   it("passes over an exposure that is marked as uncredited", async () => {
-    const { engine } = testEngine();
-    const { episode } = await engine.rank(request({ topK: 1 }));
+    const { engine, episode } = await testEpisode({ topK: 1 });
     const retry = await engine.rank(request({ episode, topK: 1, candidates: [{ id: "other", similarity: 1 }] }));
     await engine.end(episode, { reward: true }, { uncredited: [0] });
     expect(retry.exposure).toBe(1);
@@ -245,8 +239,7 @@ describe("credit among the exposures of an episode", () => {
 describe("calls at the same time", () => {
   it("a report and an explanation wait for the end that is under way", async () => {
     const { store, hold, release } = heldStore("commit");
-    const { engine } = testEngine({ store });
-    const { episode } = await engine.rank(request({ aliases: ["run"] }));
+    const { engine, episode } = await testEpisode({ aliases: ["run"] }, { store });
     hold();
     const ending = engine.end(episode, { reward: true, tier: "completed" });
     const reported = engine.report("run", { reward: false, tier: "verified" });
@@ -258,36 +251,27 @@ describe("calls at the same time", () => {
     await expect(explained).resolves.toMatchObject({ state: "ended" });
   });
 
-  it("end and report: both are recorded, the better tier counts", async () => {
-    const { engine } = testEngine();
-    const { episode } = await engine.rank(request({ aliases: ["run"] }));
-    const [ended, reported] = await Promise.all([
-      engine.end(episode, { reward: true, tier: "completed" }),
-      engine.report("run", { reward: false, tier: "verified" }),
-    ]);
-    expect([ended?.status, reported.status]).toEqual(["committed", "committed"]);
+  it.each([
+    ["end and report", 1],
+    ["report and end", 0],
+  ])("%s: both are recorded, the better tier counts", async (order, corrections) => {
+    const { engine, episode } = await testEpisode({ aliases: ["run"] });
+    const end = () => engine.end(episode, { reward: true, tier: "completed" });
+    const report = () => engine.report("run", { reward: false, tier: "verified" });
+    const calls = order === "end and report" ? [end(), report()] : [report(), end()];
+    expect((await Promise.all(calls)).map((receipt) => receipt?.status)).toEqual(["committed", "committed"]);
     expect(await engine.explain("run")).toMatchObject({ state: "ended", outcome: { reward: 0, tier: "verified" } });
-    expect(await engine.status()).toMatchObject({ outcomes: { completed: 1, verified: 1 }, taught: 1, corrections: 1 });
-    expect(await replay(engine)).toMatchObject({ identical: true });
-  });
-
-  it("report and end: both are recorded", async () => {
-    const { engine } = testEngine();
-    const { episode } = await engine.rank(request());
-    await Promise.all([
-      engine.report(episode, { reward: false, tier: "verified" }),
-      engine.end(episode, { reward: true, tier: "completed" }),
-    ]);
     expect(await engine.status()).toMatchObject({
       episodes: { open: 0, recorded: 1 },
       outcomes: { completed: 1, verified: 1 },
+      taught: 1,
+      corrections,
     });
-    expect(await engine.explain(episode)).toMatchObject({ state: "ended", outcome: { tier: "verified" } });
+    expect(await replay(engine)).toMatchObject({ identical: true });
   });
 
   it("many reports with votes and exposures: nothing is lost and nothing counts twice", async () => {
-    const { engine } = testEngine();
-    const { episode } = await engine.rank(request());
+    const { engine, episode } = await testEpisode();
     await Promise.all(
       Array.from({ length: 20 }, async (_, i) => {
         await engine.rank(request({ episode, candidates: candidates(3), aliases: [`alias ${i}`] }));
@@ -301,8 +285,7 @@ describe("calls at the same time", () => {
   });
 
   it("two ends: one succeeds, the other is told that the episode is not open", async () => {
-    const { engine } = testEngine();
-    const { episode } = await engine.rank(request());
+    const { engine, episode } = await testEpisode();
     const results = await Promise.allSettled([
       engine.end(episode, { reward: true }),
       engine.end(episode, { reward: true }),
@@ -312,8 +295,7 @@ describe("calls at the same time", () => {
   });
 
   it("rank on an episode that is being ended is refused, and the ranking's candidates stay with the host", async () => {
-    const { engine } = testEngine();
-    const { episode } = await engine.rank(request());
+    const { engine, episode } = await testEpisode();
     const ending = engine.end(episode, { reward: true });
     await expect(engine.rank(request({ episode }))).rejects.toMatchObject({ code: "UNKNOWN_EPISODE" });
     await ending;

@@ -3,7 +3,7 @@ import { memoryStore, type RankRequest, type Store } from "../src/index.js";
 import { exportState, importState, replay } from "../src/maintenance/index.js";
 import { answeredStore, faultyStore } from "./support/faulty-store.js";
 import { heldStore } from "./support/held-store.js";
-import { ids, request, snapshot, testEngine } from "./support/test-engine.js";
+import { ids, request, snapshot, testEngine, testEpisode } from "./support/test-engine.js";
 
 async function learned(store: Store): Promise<ReturnType<typeof testEngine>> {
   const tested = testEngine({ store });
@@ -251,8 +251,7 @@ describe("an outcome on a failing store", () => {
 describe("a ranking that is overtaken by the end of its episode", () => {
   it("is refused, and the episode stays ended", async () => {
     const { store, hold, release } = heldStore("readStates");
-    const { engine } = testEngine({ store });
-    const { episode } = await engine.rank(request());
+    const { engine, episode } = await testEpisode({}, { store });
     hold();
     const ranking = engine.rank(request({ episode }));
     await engine.end(episode, { reward: true });
@@ -311,8 +310,10 @@ describe("a logger that throws", () => {
     const fail = (): never => {
       throw new Error("no space left for logs");
     };
-    const { engine } = testEngine({ logger: { debug: fail, info: fail, warn: fail, error: fail } });
-    const { episode } = await engine.rank(request({ space: "one" }));
+    const { engine, episode } = await testEpisode(
+      { space: "one" },
+      { logger: { debug: fail, info: fail, warn: fail, error: fail } },
+    );
     await engine.end(episode, { reward: true });
     const moved = await engine.rank(request({ space: "another" }));
     expect(moved.items).toHaveLength(3);

@@ -7,7 +7,7 @@ import { withOutbox } from "../src/store-kit.js";
 import { faultyStore } from "./support/faulty-store.js";
 import { heldStore } from "./support/held-store.js";
 import { type MemoryOutbox, memoryOutbox } from "./support/memory-outbox.js";
-import { candidates, ids, MINUTE, request, snapshot, testEngine } from "./support/test-engine.js";
+import { candidates, ids, MINUTE, request, snapshot, testEngine, testEpisode } from "./support/test-engine.js";
 
 const knowledgeOf = async (engine: ReturnType<typeof testEngine>["engine"], id: string): Promise<unknown> =>
   (await exportState(engine)).memories.find((memory) => memory.id === id)?.state;
@@ -61,8 +61,7 @@ describe.each([
 
 describe("forgetting ids", () => {
   it("takes them out of open episodes too", async () => {
-    const { engine } = testEngine();
-    const { episode } = await engine.rank(request());
+    const { engine, episode } = await testEpisode();
     const other = await engine.rank(request({ namespace: "other" }));
     await forget(engine, { namespace: "default", ids: ["d0"] });
     await expect(engine.end(episode, { reward: true, helpful: ["d9"] })).rejects.toMatchObject({ code: "NOT_SHOWN" });
@@ -124,8 +123,7 @@ describe("forgetting a namespace", () => {
   });
 
   it("lets an outcome that is under way for it fall into nothing, without harm", async () => {
-    const { engine } = testEngine();
-    const { episode } = await engine.rank(request({ aliases: ["run"] }));
+    const { engine, episode } = await testEpisode({ aliases: ["run"] });
     await engine.end(episode);
     await forget(engine, { namespace: "default" });
     await expect(engine.report("run", { reward: true })).rejects.toMatchObject({ code: "UNKNOWN_EPISODE" });
@@ -174,8 +172,7 @@ describe("forgetting what has not reached the store yet", () => {
 
   it("records first what could not be sent before", async () => {
     const { store, faults } = faultyStore();
-    const { engine } = testEngine({ store });
-    const { episode } = await engine.rank(request());
+    const { engine, episode } = await testEpisode({}, { store });
     faults.commit = "before";
     await expect(engine.end(episode, { reward: true })).rejects.toMatchObject({ code: "STORE_FAILED" });
     await expect(forget(engine, { namespace: "default", ids: ["d0"] })).rejects.toMatchObject({ code: "STORE_FAILED" });
@@ -188,8 +185,7 @@ describe("forgetting what has not reached the store yet", () => {
 
   it("waits for what is being recorded", async () => {
     const { store, hold, release } = heldStore("commit");
-    const { engine } = testEngine({ store });
-    const { episode } = await engine.rank(request());
+    const { engine, episode } = await testEpisode({}, { store });
     hold();
     const ending = engine.end(episode, { reward: true });
     const forgetting = forget(engine, { namespace: "default" });

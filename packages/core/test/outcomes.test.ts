@@ -4,7 +4,7 @@ import type { OarMemory, OarShared } from "../src/learners/index.js";
 import { exportState, replay } from "../src/maintenance/index.js";
 
 import { seededRandom } from "./support/random.js";
-import { DAY, evidenceIn, request, snapshot, testEngine } from "./support/test-engine.js";
+import { DAY, evidenceIn, request, snapshot, testEngine, testEpisode } from "./support/test-engine.js";
 
 /** Everything numeric that the learner knows, as one flat record. */
 async function knowledge(engine: Engine): Promise<Record<string, number>> {
@@ -129,8 +129,7 @@ describe("the outcome that counts", () => {
           [better, weaker],
           [weaker, better],
         ]) {
-          const { engine } = testEngine();
-          const { episode } = await engine.rank(request());
+          const { engine, episode } = await testEpisode();
           await engine.end(episode);
           for (const tier of order) await engine.report(episode, { tier, reward: tier === better });
           expect((await engine.explain(episode))?.outcome).toEqual({ reward: 1, tier: better, source: better });
@@ -201,8 +200,7 @@ describe("the outcome that counts", () => {
 
 describe("an unknown outcome", () => {
   it("is counted and teaches nothing", async () => {
-    const { engine } = testEngine();
-    const { episode } = await engine.rank(request({ aliases: ["run"] }));
+    const { engine, episode } = await testEpisode({ aliases: ["run"] });
     await engine.end(episode, { reward: null, tier: "completed" });
     await engine.report("run", {});
     await engine.report("run", { used: ["m1"] });
@@ -217,8 +215,7 @@ describe("an unknown outcome", () => {
   });
 
   it("with votes teaches what the votes say", async () => {
-    const { engine } = testEngine();
-    const { episode } = await engine.rank(request());
+    const { engine, episode } = await testEpisode();
     await engine.end(episode, { helpful: ["m3"], harmful: ["d0"] });
     expect(await engine.status()).toMatchObject({
       taught: 1,
@@ -229,8 +226,7 @@ describe("an unknown outcome", () => {
   });
 
   it("never takes a known one's place", async () => {
-    const { engine } = testEngine();
-    const { episode } = await engine.rank(request());
+    const { engine, episode } = await testEpisode();
     await engine.end(episode, { reward: 1, tier: "completed" });
     await engine.report(episode, { reward: null, tier: "verified" });
     expect((await engine.explain(episode))?.outcome).toMatchObject({ reward: 1, tier: "completed" });
@@ -239,8 +235,7 @@ describe("an unknown outcome", () => {
 
 describe("an idempotency key", () => {
   it("makes a repeated outcome a duplicate with the receipt of the first, and changes nothing", async () => {
-    const { engine, store, clock } = testEngine();
-    const { episode } = await engine.rank(request({ aliases: ["run"] }));
+    const { engine, store, clock, episode } = await testEpisode({ aliases: ["run"] });
     const outcome = { reward: true, helpful: ["d0"], idempotencyKey: "order 7" };
     const first = await engine.end(episode, outcome);
     const before = await snapshot(store);
@@ -251,8 +246,7 @@ describe("an idempotency key", () => {
   });
 
   it("refuses another content under the same key, and changes nothing", async () => {
-    const { engine, store } = testEngine();
-    const { episode } = await engine.rank(request({ aliases: ["run"] }));
+    const { engine, store, episode } = await testEpisode({ aliases: ["run"] });
     await engine.end(episode, { reward: true, idempotencyKey: "order 7" });
     const other = await engine.rank(request());
     await engine.end(other.episode);
@@ -278,8 +272,7 @@ describe("an idempotency key", () => {
   });
 
   it("that refused a word leaves it to be said without the key", async () => {
-    const { engine } = testEngine();
-    const { episode } = await engine.rank(request());
+    const { engine, episode } = await testEpisode();
     await engine.report(episode, { reward: true, idempotencyKey: "order 7" });
     await expect(engine.report(episode, { reward: false, idempotencyKey: "order 7" })).rejects.toMatchObject({
       code: "IDEMPOTENCY_CONFLICT",
@@ -292,8 +285,7 @@ describe("an idempotency key", () => {
 
 describe("a late outcome", () => {
   it("is refused once the window after the last exposure has passed", async () => {
-    const { engine, clock, store } = testEngine({ outcomeWindow: 7 * DAY });
-    const { episode } = await engine.rank(request({ aliases: ["run"] }));
+    const { engine, clock, store, episode } = await testEpisode({ aliases: ["run"] }, { outcomeWindow: 7 * DAY });
     clock.now += 3 * DAY;
     await engine.rank(request({ episode }));
     await engine.end(episode);
@@ -309,16 +301,14 @@ describe("a late outcome", () => {
   });
 
   it("is not refused because a clock ran backwards", async () => {
-    const { engine, clock } = testEngine();
-    const { episode } = await engine.rank(request());
+    const { engine, clock, episode } = await testEpisode();
     await engine.end(episode);
     clock.now -= 400 * DAY;
     await expect(engine.report(episode, { reward: true })).resolves.toMatchObject({ status: "committed" });
   });
 
   it("has the window after the latest exposure, also when the clock ran backwards before the last", async () => {
-    const { engine, clock } = testEngine({ outcomeWindow: 30 * DAY });
-    const { episode } = await engine.rank(request());
+    const { engine, clock, episode } = await testEpisode({}, { outcomeWindow: 30 * DAY });
     await engine.report(episode, { reward: null });
     clock.now -= 10 * DAY;
     await engine.rank(request({ episode }));

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { memoryStore } from "../src/index.js";
-import { request, testEngine } from "./support/test-engine.js";
+import { request, testEngine, testEpisode } from "./support/test-engine.js";
 
 const unhandled: unknown[] = [];
 const note = (error: unknown): void => void unhandled.push(error);
@@ -43,8 +43,7 @@ describe("an application's own function", () => {
   });
 
   it("for ids may not give that of an open episode, which would be lost without a word", async () => {
-    const { engine } = testEngine({ createId: () => "thread-1" });
-    const { episode } = await engine.rank(request());
+    const { engine, episode } = await testEpisode({}, { createId: () => "thread-1" });
     await expect(engine.rank(request())).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
     expect(() => engine.open()).toThrowError(expect.objectContaining({ code: "INVALID_ARGUMENT" }));
     expect((await engine.explain(episode))?.exposures).toHaveLength(1);

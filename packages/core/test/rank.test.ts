@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { ENGINE_DEFAULTS, memoryStore } from "../src/index.js";
 import { exportState, replay, revoke } from "../src/maintenance/index.js";
-import { candidates, ids, request, snapshot, testEngine } from "./support/test-engine.js";
+import { candidates, ids, request, snapshot, testEngine, testEpisode } from "./support/test-engine.js";
 
 describe("fetchSize", () => {
   it("is exactly topK in a namespace without evidence, and 50 or four times as many with it", async () => {
@@ -25,8 +25,7 @@ describe("fetchSize", () => {
   });
 
   it("takes the caller's fetchK, never less than topK and never more than 1,000", async () => {
-    const { engine } = testEngine();
-    const { episode } = await engine.rank(request());
+    const { engine, episode } = await testEpisode();
     await engine.end(episode, { reward: true });
     expect(await engine.fetchSize({ topK: 4, fetchK: 11 })).toBe(11);
     expect(await engine.fetchSize({ topK: 4, fetchK: 2 })).toBe(4);
@@ -279,8 +278,7 @@ describe("an explanation", () => {
   });
 
   it("names the votes that count, with tier and source", async () => {
-    const { engine } = testEngine();
-    const { episode } = await engine.rank(request());
+    const { engine, episode } = await testEpisode();
     await engine.report(episode, { helpful: ["d0"], harmful: ["d2"], source: "ann" });
     await engine.end(episode, { helpful: ["d1"], harmful: ["d0"], source: "bob" });
     expect(await engine.explain(episode)).toMatchObject({
@@ -315,16 +313,14 @@ describe("an explanation", () => {
   });
 
   it("keeps all that was shown, however few candidates are recorded", async () => {
-    const { engine } = testEngine({ recordedCandidates: 1 });
-    const { episode } = await engine.rank(request({ topK: 2 }));
+    const { engine, episode } = await testEpisode({ topK: 2 }, { recordedCandidates: 1 });
     await engine.end(episode, { reward: true });
     expect((await engine.explain(episode))?.exposures[0]?.items.map(({ id }) => id)).toEqual(["d0", "d1"]);
     expect((await exportState(engine)).memories.map(({ id }) => id).sort()).toEqual(["d0", "d1"]);
   });
 
   it("knows votes without a reward, and nothing of an unknown reference", async () => {
-    const { engine } = testEngine();
-    const { episode } = await engine.rank(request());
+    const { engine, episode } = await testEpisode();
     await engine.end(episode, { helpful: ["m1"], tier: "self-reported" });
     expect((await engine.explain(episode))?.outcome).toEqual({
       reward: null,

@@ -2,7 +2,17 @@ import { describe, expect, it } from "vitest";
 import { type Learner, memoryStore, type OutcomeInput, qValue, type Store } from "../src/index.js";
 import type { RevokeOptions } from "../src/maintenance/index.js";
 import { exportState, replay, revoke } from "../src/maintenance/index.js";
-import { DAY, evidenceIn, ids, MINUTE, request, START, snapshot, testEngine } from "./support/test-engine.js";
+import {
+  DAY,
+  evidenceIn,
+  ids,
+  MINUTE,
+  request,
+  START,
+  snapshot,
+  testEngine,
+  testEpisode,
+} from "./support/test-engine.js";
 import { writeStates } from "./support/write-states.js";
 
 type Engine = ReturnType<typeof testEngine>["engine"];
@@ -73,8 +83,7 @@ describe("revoking a source", () => {
   });
 
   it("is about the past: what it says later counts, and the same word again is no new one", async () => {
-    const { engine } = testEngine();
-    const { episode } = await engine.rank(request({ topK: 1 }));
+    const { engine, episode } = await testEpisode({ topK: 1 });
     const word: OutcomeInput = { reward: true, source: "tester", idempotencyKey: "word" };
     await engine.end(episode, word);
     await revoke(engine, { namespace: "default", source: "tester" });

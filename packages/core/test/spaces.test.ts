@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { exportState, replay } from "../src/maintenance/index.js";
 import { seededRandom } from "./support/random.js";
-import { ids, request, testEngine } from "./support/test-engine.js";
+import { ids, request, testEngine, testEpisode } from "./support/test-engine.js";
 
 /** Thirty runs in which showing d0 ends badly. */
 async function learn(engine: ReturnType<typeof testEngine>["engine"], overrides: Parameters<typeof request>[0]) {
@@ -83,8 +83,7 @@ describe("a collection that learned without vectors", () => {
 
 describe("two retrievals of one episode with vectors of different lengths", () => {
   it("learn along the first and by the scalar advantage from the second", async () => {
-    const { engine } = testEngine();
-    const { episode } = await engine.rank(request({ topK: 1 }));
+    const { engine, episode } = await testEpisode({ topK: 1 });
     await engine.rank(request({ episode, topK: 1, vector: [0, 1, 0], candidates: [{ id: "other", similarity: 1 }] }));
     await engine.end(episode, { reward: false });
     const { shared, memories } = await exportState(engine);

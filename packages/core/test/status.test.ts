@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Learner, qValue } from "../src/index.js";
 import { forget, replay } from "../src/maintenance/index.js";
-import { candidates, MINUTE, request, testEngine } from "./support/test-engine.js";
+import { candidates, MINUTE, request, testEngine, testEpisode } from "./support/test-engine.js";
 
 describe("status", () => {
   it("of a namespace that nobody used is empty", async () => {
@@ -134,8 +134,7 @@ describe("status", () => {
   });
 
   it("counts an episode that is recorded in parts and corrected once in its context", async () => {
-    const { engine } = testEngine();
-    const { episode } = await engine.rank(request({ context: "deploy" }));
+    const { engine, episode } = await testEpisode({ context: "deploy" });
     await engine.report(episode, { reward: true });
     await engine.rank(request({ context: "deploy", episode }));
     await engine.end(episode);

@@ -7,7 +7,7 @@ import { compact, replay } from "../src/maintenance/index.js";
 import { withOutbox } from "../src/store-kit.js";
 import { heldStore } from "./support/held-store.js";
 import { memoryOutbox } from "./support/memory-outbox.js";
-import { DAY, evidenceIn, request, type TestEngine, testEngine } from "./support/test-engine.js";
+import { DAY, evidenceIn, request, type TestEngine, testEngine, testEpisode } from "./support/test-engine.js";
 
 describe("a suspended episode", () => {
   it("is open before its last entry where it takes several, so that it is suspended once", async () => {
@@ -62,8 +62,7 @@ describe("a suspended episode", () => {
   });
 
   it("is resumed once per alias that it waits under, and only under that", async () => {
-    const { engine } = testEngine();
-    const { episode } = await engine.rank(request({ aliases: ["run"] }));
+    const { engine, episode } = await testEpisode({ aliases: ["run"] });
     expect(await engine.resume("thread")).toBeUndefined();
     await engine.suspend(episode, { alias: "thread" });
     expect(await engine.resume("run")).toBeUndefined();
@@ -76,8 +75,7 @@ describe("a suspended episode", () => {
 
   it("is waited for by flush, with the end that follows at once", async () => {
     const { store, hold, release } = heldStore("readStates");
-    const { engine } = testEngine({ store });
-    const { episode } = await engine.rank(request());
+    const { engine, episode } = await testEpisode({}, { store });
     await engine.suspend(episode, { alias: "thread" });
     hold();
     const ending = engine.resume("thread").then((resumed) => engine.end(resumed as string, { reward: true }));
@@ -110,8 +108,7 @@ describe("a suspended episode", () => {
   });
 
   it("is still found under the alias that it waited under, after its end", async () => {
-    const { engine } = testEngine();
-    const { episode } = await engine.rank(request({ aliases: ["thread"] }));
+    const { engine, episode } = await testEpisode({ aliases: ["thread"] });
     await engine.suspend(episode, { alias: "thread" });
     await engine.resume("thread");
     await engine.end(episode);
@@ -137,8 +134,7 @@ describe("a suspended episode", () => {
   });
 
   it("is not resumed once outcomes about it would come too late", async () => {
-    const { engine, clock } = testEngine({ outcomeWindow: 7 * DAY });
-    const { episode } = await engine.rank(request());
+    const { engine, clock, episode } = await testEpisode({}, { outcomeWindow: 7 * DAY });
     await engine.suspend(episode, { alias: "thread" });
     clock.now += 7 * DAY;
     expect(await engine.resume("thread")).toBe(episode);
@@ -148,8 +144,7 @@ describe("a suspended episode", () => {
   });
 
   it("takes feedback while it waits", async () => {
-    const { engine } = testEngine();
-    const { episode } = await engine.rank(request({ topK: 1 }));
+    const { engine, episode } = await testEpisode({ topK: 1 });
     await engine.suspend(episode, { alias: "thread" });
     await engine.report("thread", { reward: true });
     expect(await evidenceIn(engine)).toEqual({ d0: 1 });
@@ -160,8 +155,7 @@ describe("a suspended episode", () => {
   });
 
   it("takes feedback about all that it has shown, under every alias, once it is resumed", async () => {
-    const { engine } = testEngine();
-    const { episode } = await engine.rank(request({ topK: 1, aliases: ["first run"] }));
+    const { engine, episode } = await testEpisode({ topK: 1, aliases: ["first run"] });
     await engine.suspend(episode, { alias: "thread" });
     await engine.resume("thread");
     await engine.rank(request({ episode, topK: 1, candidates: [{ id: "later", similarity: 1 }] }));
@@ -172,8 +166,7 @@ describe("a suspended episode", () => {
   });
 
   it("that has ended since is not taken, by its alias, for an open one whose alias is its id", async () => {
-    const { engine } = testEngine();
-    const { episode } = await engine.rank(request({ aliases: ["run"] }));
+    const { engine, episode } = await testEpisode({ aliases: ["run"] });
     await engine.suspend(episode, { alias: "thread" });
     await engine.resume("thread");
     await engine.end(episode);
@@ -196,8 +189,7 @@ describe("a suspended episode", () => {
   });
 
   it("takes credit, and narrowing, by the number that each exposure has in the whole episode", async () => {
-    const { engine } = testEngine();
-    const { episode } = await engine.rank(request({ topK: 1 }));
+    const { engine, episode } = await testEpisode({ topK: 1 });
     await engine.suspend(episode, { alias: "thread" });
     await engine.resume("thread");
     const show = (...names: string[]) =>
@@ -211,8 +203,7 @@ describe("a suspended episode", () => {
   });
 
   it("keeps what it has shown since when it is resumed again", async () => {
-    const { engine } = testEngine();
-    const { episode } = await engine.rank(request({ topK: 1 }));
+    const { engine, episode } = await testEpisode({ topK: 1 });
     await engine.suspend(episode, { alias: "thread" });
     await engine.resume("thread");
     await engine.rank(request({ episode, topK: 1, candidates: [{ id: "late", similarity: 1 }] }));
@@ -222,8 +213,7 @@ describe("a suspended episode", () => {
   });
 
   it("waits on under a new alias when another takes the one that it had", async () => {
-    const { engine } = testEngine();
-    const { episode } = await engine.rank(request());
+    const { engine, episode } = await testEpisode();
     await engine.suspend(episode, { alias: "old" });
     await engine.resume("old");
     await engine.suspend(episode, { alias: "new" });

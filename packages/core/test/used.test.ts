@@ -2,13 +2,12 @@ import { describe, expect, it } from "vitest";
 import { governance } from "../src/governance/index.js";
 import { type Learner, type OutcomeInput, qValue } from "../src/index.js";
 import { exportState, replay } from "../src/maintenance/index.js";
-import { request, snapshot, testEngine } from "./support/test-engine.js";
+import { snapshot, testEpisode } from "./support/test-engine.js";
 
 describe("the used memories of a run", () => {
   /** A run that showed d0, d1 and d2, its outcomes in this order, and d0's, d1's and d2's q: 0.55 used or unknown, 0.46 not used. */
   async function learned(...outcomes: readonly OutcomeInput[]) {
-    const { engine, store } = testEngine({ learner: qValue() as Learner });
-    const { episode } = await engine.rank(request({ aliases: ["run"] }));
+    const { engine, store, episode } = await testEpisode({ aliases: ["run"] }, { learner: qValue() as Learner });
     await engine.end(episode);
     for (const outcome of outcomes) await engine.report("run", outcome);
     const { memories } = await exportState(engine);
@@ -68,8 +67,7 @@ describe("the used memories of a run", () => {
   });
 
   it("are refused with an unknown finder", async () => {
-    const { engine } = testEngine();
-    const { episode } = await engine.rank(request());
+    const { engine, episode } = await testEpisode();
     const used = [{ id: "m1", by: "guess" as "quote" }];
     await expect(engine.end(episode, { used })).rejects.toMatchObject({
       code: "INVALID_ARGUMENT",
@@ -78,8 +76,10 @@ describe("the used memories of a run", () => {
   });
 
   it("are not those that a source without trust names, but an adapter's findings count", async () => {
-    const { engine } = testEngine({ governance: governance({ trust: "audited" }) });
-    const { episode } = await engine.rank(request({ aliases: ["run"] }));
+    const { engine, episode } = await testEpisode(
+      { aliases: ["run"] },
+      { governance: governance({ trust: "audited" }) },
+    );
     await engine.end(episode);
     await engine.report("run", { used: ["m2"], source: "eve" });
     expect((await engine.explain("run"))?.used).toBeUndefined();

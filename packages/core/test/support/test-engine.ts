@@ -46,6 +46,16 @@ export function request(overrides: Partial<RankRequest> = {}): RankRequest {
   return { candidates: candidates(10), topK: 3, vector: [1, 0, 0, 0], ...overrides };
 }
 
+/** Such an engine with an open episode. */
+export async function testEpisode(
+  overrides: Partial<RankRequest> = {},
+  options: Parameters<typeof testEngine>[0] = {},
+): Promise<TestEngine & { readonly episode: string }> {
+  const tested = testEngine(options);
+  const { episode } = await tested.engine.rank(request(overrides));
+  return { ...tested, episode };
+}
+
 export function ids(ranking: { readonly items: readonly { readonly id: string }[] }): string[] {
   return ranking.items.map(({ id }) => id);
 }
