@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
 import { describe, expect, it } from "vitest";
+import { SHARES_FILES } from "../../local/test/support/sharing.js";
 import { proceduresIn, proceduresOf } from "./support/procedures.js";
-import { SHARES_FILES } from "./support/sharing.js";
 import { lesson, lessonsIn, titles, vault } from "./support/vault.js";
 
 /** Runs the fixture, which imports the built package, to its end. Resolves with its standard error. */

@@ -22,7 +22,7 @@ import { learnedLedger } from "./support/learned-ledger.js";
 import { refusalOf } from "./support/refusal.js";
 import { SHARES_FILES } from "./support/sharing.js";
 import { tamper } from "./support/tamper.js";
-import { tempFolder, tempLedger } from "./support/temp-folder.js";
+import { newLedger, tempFolder, tempLedger } from "./support/temp-folder.js";
 
 describe("a backup", () => {
   it("holds what was acknowledged before it began, is verified, and restores to a new path", async () => {
@@ -230,8 +230,7 @@ describe("a backup", () => {
   });
 
   it.runIf(SHARES_FILES)("is one moment of the ledger while two other processes write to it", async () => {
-    const path = tempLedger();
-    const store = sqliteStore(path);
+    const { path, store } = newLedger();
     await store.commit("n", [tally("first")], counting);
     const writers = ["a", "b"].map((prefix) => runChild("count.mjs", [path, prefix, "150"]));
     let finished = false;

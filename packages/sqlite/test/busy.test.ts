@@ -5,7 +5,7 @@ import { countIn, counting, tally } from "../../core/test/support/counting.js";
 import { sqliteStore } from "../src/index.js";
 import { refusalOf } from "./support/refusal.js";
 import { SHARES_FILES } from "./support/sharing.js";
-import { tempLedger } from "./support/temp-folder.js";
+import { newLedger, tempLedger } from "./support/temp-folder.js";
 
 /** Another connection that takes the ledger's write lock and keeps it. */
 function lockOf(path: string): { release(): void } {
@@ -36,8 +36,7 @@ describe.runIf(SHARES_FILES)("a write while another connection holds the lock", 
   });
 
   it("waits without blocking the event loop, joined by later writes, until the lock is free", async () => {
-    const path = tempLedger();
-    const store = sqliteStore(path);
+    const { path, store } = newLedger();
     const lock = lockOf(path);
     const first = store.commit("n", [tally("a")], counting);
     // A timer of this very event loop frees the lock: a write that slept on the main thread would wait for ever.
@@ -59,8 +58,7 @@ describe.runIf(SHARES_FILES)("a write while another connection holds the lock", 
   });
 
   it("is finished, or refused, before the store closes", async () => {
-    const path = tempLedger();
-    const store = sqliteStore(path);
+    const { path, store } = newLedger();
     const lock = lockOf(path);
     const committing = store.commit("n", [tally("a")], counting);
     const closing = store.close();

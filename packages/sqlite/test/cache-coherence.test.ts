@@ -5,7 +5,7 @@ import { sqliteStore } from "../src/index.js";
 import { runChild } from "./support/child.js";
 import { interceptSqlite } from "./support/fault-injection.js";
 import { SHARES_FILES } from "./support/sharing.js";
-import { tempLedger } from "./support/temp-folder.js";
+import { newLedger, tempLedger } from "./support/temp-folder.js";
 
 const read = async (store: ReturnType<typeof sqliteStore>): Promise<Uint8Array | undefined> =>
   (await store.readStates("n", "stats", ["count"]))[0];
@@ -37,8 +37,7 @@ describe("the state cache of a store", () => {
   });
 
   it.runIf(SHARES_FILES)("is dropped when another process has committed", async () => {
-    const path = tempLedger();
-    const store = sqliteStore(path);
+    const { path, store } = newLedger();
     await store.commit("n", [tally("a")], counting);
     expect(await countIn(store)).toBe(1);
     expect(await runChild("count.mjs", [path, "child", "5"])).toEqual({ code: 0, stdout: "5\n", stderr: "" });

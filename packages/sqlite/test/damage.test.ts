@@ -6,13 +6,12 @@ import { describe, expect, it } from "vitest";
 import { counting, tally } from "../../core/test/support/counting.js";
 import { sqliteStore } from "../src/index.js";
 import { refusalOf } from "./support/refusal.js";
-import { tamper } from "./support/tamper.js";
-import { tempLedger } from "./support/temp-folder.js";
+import { brokenFrom, tamper } from "./support/tamper.js";
+import { newLedger, tempLedger } from "./support/temp-folder.js";
 
 describe("a ledger whose bytes were damaged", () => {
   it("is not read as something else: a flipped bit in an entry is STORE_CORRUPT", async () => {
-    const path = tempLedger();
-    const store = sqliteStore(path);
+    const { path, store } = newLedger();
     const payload = new TextEncoder().encode("a payload that can be found in the file");
     await store.commit("n", [tally("fine"), { ...tally("hit"), payload }], counting);
     await store.close();
@@ -47,8 +46,7 @@ describe("a ledger whose bytes were damaged", () => {
   });
 
   it("is not read on from an entry that is gone: the next one cannot be checked, and is the damaged one", async () => {
-    const path = tempLedger();
-    const store = sqliteStore(path);
+    const { path, store } = newLedger();
     for (const key of ["a", "b", "c", "d"]) await store.commit("n", [tally(key)], counting);
     await store.close();
     for (const gone of [2, 3]) {
@@ -63,8 +61,7 @@ describe("a ledger whose bytes were damaged", () => {
   });
 
   it("has not ended where its last entries are gone", async () => {
-    const path = tempLedger();
-    const store = sqliteStore(path);
+    const { path, store } = newLedger();
     for (const key of ["a", "b", "c", "d"]) await store.commit("n", [tally(key)], counting);
     await store.close();
     for (const left of [2, 0]) {
@@ -82,8 +79,7 @@ describe("a ledger whose bytes were damaged", () => {
   });
 
   it("does not tell an honest retry of a conflict: what its payload is compared with is held against its digest", async () => {
-    const path = tempLedger();
-    const store = sqliteStore(path);
+    const { path, store } = newLedger();
     for (const key of ["a", "b", "c", "d"]) await store.commit("n", [tally(key)], counting);
     await writeStates(store, "n", [], { seq: 2, states: [] });
     const other = { payload: Uint8Array.of(7) };
@@ -108,19 +104,8 @@ describe("a ledger whose bytes were damaged", () => {
   });
 
   it("rejects reads and commits that meet a broken page with STORE_CORRUPT", async () => {
-    const path = tempLedger();
-    const store = sqliteStore(path);
-    const entries = Array.from({ length: 300 }, (_, i) => ({
-      ...tally(`k${i}`),
-      payload: new Uint8Array(900).fill(i),
-    }));
-    await store.commit("n", entries, counting);
-    await store.close();
-    const bytes = readFileSync(path);
     // Everything behind the schema's page: tables and indexes alike.
-    bytes.fill(0xa5, 4096);
-    writeFileSync(path, bytes);
-    const damaged = sqliteStore(path);
+    const damaged = sqliteStore(await brokenFrom(4096));
     await expect(damaged.readEntries("n", { limit: 10 })).rejects.toMatchObject({ code: "STORE_CORRUPT" });
     await expect(damaged.readStates("n", "stats", ["count"])).rejects.toMatchObject({ code: "STORE_CORRUPT" });
     await expect(damaged.head("n")).rejects.toMatchObject({ code: "STORE_CORRUPT" });
@@ -199,8 +184,7 @@ describe("a learned state whose bits have flipped", () => {
 
 describe("the row of a namespace that does not name its last entry", () => {
   async function damagedHead(sql: string): Promise<string> {
-    const path = tempLedger();
-    const store = sqliteStore(path);
+    const { path, store } = newLedger();
     for (const key of ["a", "b", "c"]) await store.commit("n", [tally(key)], counting);
     await store.close();
     tamper(path, sql);

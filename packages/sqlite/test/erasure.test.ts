@@ -6,7 +6,7 @@ import { sqliteOutbox, sqliteStore } from "../src/index.js";
 import { interceptSqlite } from "./support/fault-injection.js";
 import { afterCommit, readerOf } from "./support/log-reader.js";
 import { SHARES_FILES } from "./support/sharing.js";
-import { tempLedger } from "./support/temp-folder.js";
+import { newLedger, tempLedger } from "./support/temp-folder.js";
 
 const SECRETS = [
   "secret-namespace",
@@ -39,8 +39,7 @@ async function writeSecrets(store: Store, namespace: string): Promise<void> {
 
 describe("eraseNamespace", () => {
   it("removes every byte of the namespace from log and file, earlier versions included", async () => {
-    const path = tempLedger();
-    const store = sqliteStore(path);
+    const { path, store } = newLedger();
     await writeSecrets(store, "secret-namespace");
     // Only the log is read while the store is open: closing any descriptor of the file would drop its locks.
     expect(found(`${path}-wal`)).toEqual(SECRETS);
@@ -51,8 +50,7 @@ describe("eraseNamespace", () => {
   });
 
   it("removes what an earlier session has written", async () => {
-    const path = tempLedger();
-    const store = sqliteStore(path);
+    const { path, store } = newLedger();
     await writeSecrets(store, "secret-namespace");
     await store.close();
     expect(found(path)).toEqual(SECRETS.filter((secret) => secret !== "secret-old"));
@@ -63,8 +61,7 @@ describe("eraseNamespace", () => {
   });
 
   it.runIf(SHARES_FILES)("waits for another connection that reads from the log, and cuts it then", async () => {
-    const path = tempLedger();
-    const store = sqliteStore(path);
+    const { path, store } = newLedger();
     await writeSecrets(store, "secret-namespace");
     const reader = readerOf(path);
     let isErased = false;
@@ -111,8 +108,7 @@ describe("eraseNamespace", () => {
   });
 
   it("is done although the disk is full when the log is to be cut, and cuts it with a later commit", async () => {
-    const path = tempLedger();
-    const store = sqliteStore(path);
+    const { path, store } = newLedger();
     await writeSecrets(store, "secret-namespace");
     let refused = 0;
     const restore = interceptSqlite((run, sql) => {

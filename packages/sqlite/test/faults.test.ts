@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { countIn, counting, NO_COUNT, tally } from "../../core/test/support/counting.js";
 import { sqliteStore } from "../src/index.js";
 import { diskError, interceptSqlite } from "./support/fault-injection.js";
-import { tempLedger } from "./support/temp-folder.js";
+import { newLedger, tempLedger } from "./support/temp-folder.js";
 
 /** Writes of one tick, in three namespaces. */
 const writes: readonly { readonly title: string; run(store: Store): Promise<unknown> }[] = [
@@ -25,8 +25,7 @@ describe("a store whose disk fails", () => {
   it("at any one call acknowledges nothing that is not there, and finishes everything when asked again", async () => {
     let failing = 0;
     for (let hit = true; hit; failing++) {
-      const path = tempLedger();
-      const store = sqliteStore(path);
+      const { store } = newLedger();
       for (const name of ["old", "older"]) await store.commit(name, [tally("a")], counting);
       let calls = 0;
       hit = false;

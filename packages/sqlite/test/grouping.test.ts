@@ -2,13 +2,12 @@ import { writeStates } from "@qavr/store-conformance";
 import { describe, expect, it, vi } from "vitest";
 import { countIn, counting, NO_COUNT, tally } from "../../core/test/support/counting.js";
 import { sqliteStore } from "../src/index.js";
-import { tempLedger } from "./support/temp-folder.js";
+import { newLedger, tempLedger } from "./support/temp-folder.js";
 import { walCommits } from "./support/wal-commits.js";
 
 describe("commits", () => {
   it("of one tick share one transaction, whatever their namespaces", async () => {
-    const path = tempLedger();
-    const store = sqliteStore(path);
+    const { path, store } = newLedger();
     const before = walCommits(path);
     const calls = Array.from({ length: 200 }, (_, i) => store.commit(`n${i % 5}`, [tally(`k${i}`)], counting));
     const receipts = (await Promise.all(calls)).flat();
@@ -19,8 +18,7 @@ describe("commits", () => {
   });
 
   it("of different ticks have a transaction each", async () => {
-    const path = tempLedger();
-    const store = sqliteStore(path);
+    const { path, store } = newLedger();
     const before = walCommits(path);
     for (let i = 0; i < 5; i++) await store.commit("n", [tally(`k${i}`)], counting);
     expect(walCommits(path) - before).toBe(5);
@@ -42,8 +40,7 @@ describe("commits", () => {
   });
 
   it("that bring nothing new write nothing", async () => {
-    const path = tempLedger();
-    const store = sqliteStore(path);
+    const { path, store } = newLedger();
     await store.commit("n", [tally("a")], counting);
     const before = walCommits(path);
     await Promise.all([store.commit("n", [tally("a")], counting), store.commit("n", [], counting)]);
@@ -52,8 +49,7 @@ describe("commits", () => {
   });
 
   it("that throw leave the others of their transaction alone", async () => {
-    const path = tempLedger();
-    const store = sqliteStore(path);
+    const { path, store } = newLedger();
     const before = walCommits(path);
     const failure = new Error("The reduction failed on purpose.");
     const settled = await Promise.allSettled([
@@ -91,8 +87,7 @@ describe("commits", () => {
   });
 
   it("beyond a thousand of one tick are spread over transactions, none lost", async () => {
-    const path = tempLedger();
-    const store = sqliteStore(path);
+    const { path, store } = newLedger();
     const before = walCommits(path);
     await Promise.all(Array.from({ length: 2_500 }, (_, i) => store.commit("n", [tally(`k${i}`)], counting)));
     expect(walCommits(path) - before).toBe(3);

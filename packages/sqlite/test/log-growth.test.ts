@@ -6,7 +6,7 @@ import { sqliteStore } from "../src/index.js";
 import { interceptSqlite } from "./support/fault-injection.js";
 import { afterCommit, readerOf } from "./support/log-reader.js";
 import { SHARES_FILES } from "./support/sharing.js";
-import { tempLedger } from "./support/temp-folder.js";
+import { newLedger, tempLedger } from "./support/temp-folder.js";
 
 const MIB = 1024 * 1024;
 
@@ -24,8 +24,7 @@ function* withoutStates() {
 
 describe.runIf(SHARES_FILES)("a log that readers keep from starting anew", () => {
   it("is cut beyond 16 MiB, as soon as that can be", async () => {
-    const path = tempLedger();
-    const store = sqliteStore(path);
+    const { path, store } = newLedger();
     await write(store, "first");
     const reader = readerOf(path);
     for (let i = 0; statSync(`${path}-wal`).size < 16 * MIB; i++) await write(store, `k${i}`);

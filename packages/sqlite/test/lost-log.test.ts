@@ -19,7 +19,7 @@ import { repairLedger, restoreBackup, type SqliteStoreOptions, sqliteStore } fro
 import { runChild } from "./support/child.js";
 import { refusalOf } from "./support/refusal.js";
 import { SHARES_FILES } from "./support/sharing.js";
-import { tempLedger } from "./support/temp-folder.js";
+import { newLedger, tempLedger } from "./support/temp-folder.js";
 
 const COMMITS = 12;
 const PAGE = 4_096;
@@ -232,8 +232,7 @@ describe("no false alarm is raised", () => {
   });
 
   it("by a copy of a closed file without its mark, by a ledger begun anew, or by a restored backup", async () => {
-    const path = tempLedger();
-    const store = sqliteStore(path);
+    const { path, store } = newLedger();
     await store.commit("n", [tally("a")], counting);
     await store.backup(`${path}.backup`);
     for (const key of ["b", "c"]) await store.commit("n", [tally(key)], counting);
@@ -251,8 +250,7 @@ describe("no false alarm is raised", () => {
   });
 
   it("by an older copy, once repairLedger has accepted it", async () => {
-    const path = tempLedger();
-    const store = sqliteStore(path);
+    const { path, store } = newLedger();
     await store.commit("n", [tally("a")], counting);
     await store.backup(`${path}.backup`);
     await store.commit("n", [tally("b")], counting);
@@ -291,8 +289,7 @@ describe("no false alarm is raised", () => {
   });
 
   it("by frames that a rolled back or a shorter transaction has left behind", async () => {
-    const path = tempLedger();
-    const store = sqliteStore(path);
+    const { path, store } = newLedger();
     await store.commit("n", [tally("a")], counting);
     if (SHARES_FILES) {
       const db = new DatabaseSync(path);

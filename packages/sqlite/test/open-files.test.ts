@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { countIn, counting, tally } from "../../core/test/support/counting.js";
 import { restoreBackup, sqliteOutbox, sqliteStore } from "../src/index.js";
 import { refusalOf } from "./support/refusal.js";
-import { tempFolder, tempLedger } from "./support/temp-folder.js";
+import { newLedger, tempFolder, tempLedger } from "./support/temp-folder.js";
 
 /** Deletes a ledger, as `rm ledger.db*` does. */
 function remove(path: string): void {
@@ -18,8 +18,7 @@ const gone = { code: "STORE_UNAVAILABLE", message: expect.stringContaining("dele
 // Windows does not let go of files that are open.
 describe.skipIf(process.platform === "win32")("a ledger whose files change hands while it is open", () => {
   it("acknowledges nothing after it was deleted, also when another one was made in its place", async () => {
-    const path = tempLedger();
-    const store = sqliteStore(path);
+    const { path, store } = newLedger();
     await store.commit("n", [tally("a")], counting);
     remove(path);
     await expect(store.commit("n", [tally("b")], counting)).rejects.toMatchObject({ ...gone, details: { file: path } });

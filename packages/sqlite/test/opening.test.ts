@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { countIn, counting, tally } from "../../core/test/support/counting.js";
 import { sqliteStore } from "../src/index.js";
 import { SHARES_FILES } from "./support/sharing.js";
-import { tempFolder, tempLedger } from "./support/temp-folder.js";
+import { newLedger, tempFolder, tempLedger } from "./support/temp-folder.js";
 
 describe("sqliteStore", () => {
   it("creates the file and every missing folder above it", async () => {
@@ -35,8 +35,7 @@ describe("sqliteStore", () => {
   });
 
   it("leaves one file behind when the last handle closes", async () => {
-    const path = tempLedger();
-    const store = sqliteStore(path);
+    const { path, store } = newLedger();
     await store.commit("n", [tally("a")], counting);
     expect(existsSync(`${path}-wal`)).toBe(true);
     await store.close();

@@ -6,12 +6,11 @@ import { sqliteStore } from "../src/index.js";
 import { frozenFile } from "../src/ledger-files.js";
 import { runChild } from "./support/child.js";
 import { refusalOf } from "./support/refusal.js";
-import { tempFolder, tempLedger } from "./support/temp-folder.js";
+import { newLedger, tempFolder, tempLedger } from "./support/temp-folder.js";
 
 /** A ledger that was closed. */
 async function closedLedger(): Promise<string> {
-  const path = tempLedger();
-  const store = sqliteStore(path);
+  const { path, store } = newLedger();
   for (const key of ["a", "b"]) await store.commit("n", [tally(key)], counting);
   await store.close();
   return path;

@@ -8,12 +8,11 @@ import { APPLICATION_ID } from "../src/schema.js";
 import { runChild } from "./support/child.js";
 import { refusalOf } from "./support/refusal.js";
 import { tamper } from "./support/tamper.js";
-import { tempFolder, tempLedger } from "./support/temp-folder.js";
+import { newLedger, tempFolder, tempLedger } from "./support/temp-folder.js";
 
 /** A closed ledger with enough in it to have several pages. */
 async function filledLedger(): Promise<string> {
-  const path = tempLedger();
-  const store = sqliteStore(path);
+  const { path, store } = newLedger();
   const entries = Array.from({ length: 200 }, (_, i) => ({ ...tally(`k${i}`), payload: new Uint8Array(500).fill(i) }));
   await store.commit("n", entries, counting);
   await store.close();

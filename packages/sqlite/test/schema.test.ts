@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { sqliteStore } from "../src/index.js";
 import { APPLICATION_ID, type FileFormat, inspect, LEDGER, migrate } from "../src/schema.js";
 import { refusalOf } from "./support/refusal.js";
-import { tempLedger } from "./support/temp-folder.js";
+import { newLedger, tempLedger } from "./support/temp-folder.js";
 
 // biome-ignore lint/correctness/useYield: a reduction that needs to see nothing
 const NOTHING: Reduce = function* () {
@@ -33,8 +33,7 @@ const header = (db: DatabaseSync): unknown[] => [
 
 describe("opening a ledger whose tables something else has changed", () => {
   const made = async (sql: string): Promise<string> => {
-    const path = tempLedger();
-    const store = sqliteStore(path);
+    const { path, store } = newLedger();
     await store.commit("n", [{ key: "k", type: "t", at: 1, payload: Uint8Array.of(1) }], NOTHING);
     await store.close();
     const db = new DatabaseSync(path);

@@ -1,4 +1,3 @@
-import { readFileSync, writeFileSync } from "node:fs";
 import { createEngine, type Engine, QavrError } from "@qavr/core";
 import { repair, replay, verify } from "@qavr/core/maintenance";
 import type { StateWrite } from "@qavr/core/store";
@@ -7,13 +6,12 @@ import { describe, expect, it } from "vitest";
 import { countIn, counting, NO_COUNT, tally } from "../../core/test/support/counting.js";
 import { sqliteStore } from "../src/index.js";
 import { learnedLedger } from "./support/learned-ledger.js";
-import { tamper } from "./support/tamper.js";
-import { tempLedger } from "./support/temp-folder.js";
+import { brokenFrom, tamper } from "./support/tamper.js";
+import { newLedger, tempLedger } from "./support/temp-folder.js";
 
 /** A ledger of five entries, the first two of them compacted away, that was tampered with. */
 async function tampered(sql: string, states: readonly StateWrite[] = []): Promise<string> {
-  const path = tempLedger();
-  const store = sqliteStore(path);
+  const { path, store } = newLedger();
   for (let i = 0; i < 5; i++) await store.commit("n", [tally(`k${i}`)], counting);
   const checkpoint = { seq: 2, states: [{ ...NO_COUNT, value: Uint8Array.of(50) }] };
   await writeStates(store, "n", [NO_COUNT, ...states], checkpoint);
@@ -99,8 +97,7 @@ describe("verify", () => {
   });
 
   it("does not give to a new namespace or scope what belonged to one that is gone", async () => {
-    const path = tempLedger();
-    const store = sqliteStore(path);
+    const { path, store } = newLedger();
     for (const name of ["a", "b"]) for (const key of ["k", "l"]) await store.commit(name, [tally(key)], counting);
     await store.close();
     tamper(path, "DELETE FROM namespace WHERE name = x'62'; UPDATE entry SET namespace = 1 << 60 WHERE id = 1");
@@ -117,8 +114,7 @@ describe("verify", () => {
   });
 
   it("does not follow a chain into a namespace of another name", async () => {
-    const path = tempLedger();
-    const store = sqliteStore(path);
+    const { path, store } = newLedger();
     await store.commit("n", [tally("a")], counting);
     await store.close();
     tamper(path, "UPDATE namespace SET name = x'6d'");
@@ -136,18 +132,7 @@ describe("verify", () => {
   });
 
   it("reports a file that SQLite cannot read through, instead of throwing", async () => {
-    const path = tempLedger();
-    const store = sqliteStore(path);
-    const entries = Array.from({ length: 300 }, (_, i) => ({
-      ...tally(`k${i}`),
-      payload: new Uint8Array(900).fill(i),
-    }));
-    await store.commit("n", entries, counting);
-    await store.close();
-    const bytes = readFileSync(path);
-    bytes.fill(0xa5, 4096 * 8);
-    writeFileSync(path, bytes);
-    const damaged = sqliteStore(path);
+    const damaged = sqliteStore(await brokenFrom(4096 * 8));
     const check = await damaged.verify();
     expect(check.damaged).toBeGreaterThan(0);
     expect(check.damage.length).toBeLessThanOrEqual(100);

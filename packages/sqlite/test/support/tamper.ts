@@ -1,4 +1,7 @@
+import { readFileSync, writeFileSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
+import { counting, tally } from "../../../core/test/support/counting.js";
+import { newLedger } from "./temp-folder.js";
 
 /** Changes a file behind its store's back, as a program with a bug would: SQLite itself finds nothing wrong. */
 export function tamper(path: string, sql: string): void {
@@ -26,4 +29,14 @@ export function damage(path: string, part: "head" | "digest" | "states"): void {
     }
   }
   db.close();
+}
+
+/** Path of a ledger of many pages that are broken from this byte on. */
+export async function brokenFrom(byte: number): Promise<string> {
+  const { path, store } = newLedger();
+  const entries = Array.from({ length: 300 }, (_, i) => ({ ...tally(`k${i}`), payload: new Uint8Array(900).fill(i) }));
+  await store.commit("n", entries, counting);
+  await store.close();
+  writeFileSync(path, readFileSync(path).fill(0xa5, byte));
+  return path;
 }

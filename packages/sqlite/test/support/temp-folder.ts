@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { sqliteStore } from "../../src/index.js";
 
 /** A folder of this test's own, gone when the test has ended. */
 export function tempFolder(): string {
@@ -13,4 +14,10 @@ export function tempFolder(): string {
 /** Path of a ledger that does not exist yet, in a folder of its own. */
 export function tempLedger(): string {
   return join(tempFolder(), "ledger.db");
+}
+
+/** A store on a ledger of its own. */
+export function newLedger(): { readonly path: string; readonly store: ReturnType<typeof sqliteStore> } {
+  const path = tempLedger();
+  return { path, store: sqliteStore(path) };
 }
