@@ -3,7 +3,7 @@ import { sqliteStore } from "@qavr/sqlite";
 import { describe, expect, it } from "vitest";
 import { ledgerIn } from "../src/open-ledger.js";
 import { memoriesReport } from "../src/reports/memories.js";
-import { appEngine, newPath, runApp } from "./support/ledgers.js";
+import { appEngine, newLedger, newPath, runApp } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
 
 /** A ledger of 1,010 tenants, whose last one has the most runs. */
@@ -19,8 +19,7 @@ async function crowdedLedger(): Promise<string> {
 
 describe("a ledger with several collections", () => {
   it("has their names beside its memories", async () => {
-    const path = newPath();
-    const engine = appEngine(sqliteStore(path));
+    const { path, engine } = newLedger();
     const candidates = [{ id: "a", similarity: 1 }];
     const show = async (...collections: string[]): Promise<string> => {
       let episode: string | undefined;
@@ -102,8 +101,7 @@ it("of more namespaces than are listed changes none that was not named, since th
 });
 
 it("of several namespaces says which one a command changed that named none", async () => {
-  const path = newPath();
-  const engine = appEngine(sqliteStore(path));
+  const { path, engine } = newLedger();
   for (const [namespace, runs] of Object.entries({ acme: 2, globex: 1 })) await runApp(engine, { runs, namespace });
   await engine.close();
   const printed = async (...command: string[]) => (await qavr(...command, "-s", path)).stdout;

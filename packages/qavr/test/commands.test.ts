@@ -9,7 +9,7 @@ import { statusText } from "../src/commands/status.js";
 import type { DoctorReport } from "../src/reports/doctor.js";
 import type { StatusReport } from "../src/reports/status.js";
 import { createStyle } from "../src/terminal/terminal.js";
-import { appEngine, ledgerFile, newPath, runApp, unjudgedLedger } from "./support/ledgers.js";
+import { appEngine, ledgerFile, newLedger, newPath, runApp, unjudgedLedger } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
 import { jsonSchema, PRINTED } from "./support/schema.js";
 
@@ -111,8 +111,7 @@ describe("a command that only reads", () => {
   });
 
   it("works beside an application that writes, and sees what it has written", async () => {
-    const path = newPath();
-    const engine = appEngine(sqliteStore(path));
+    const { path, engine } = newLedger();
     await runApp(engine, { runs: 5 });
     expect(await dataOf("status", "-s", path)).toMatchObject({ runs: { recorded: 5, taught: 5 } });
     await runApp(engine, { runs: 5 });
@@ -197,8 +196,7 @@ describe("qavr status", () => {
   });
 
   it("tells an empty ledger from one that learns nothing", async () => {
-    const path = newPath();
-    const engine = appEngine(sqliteStore(path));
+    const { path, engine } = newLedger();
     expect(await dataOf("status", "-s", path)).toMatchObject({ state: { level: "empty" } });
     const { episode } = await engine.rank({ candidates: [{ id: "a", similarity: 1 }], topK: 1 });
     await engine.end(episode, { reward: null });
@@ -217,8 +215,7 @@ describe("qavr status", () => {
   });
 
   it("opens the only namespace of a ledger, and names the others of one with several", async () => {
-    const path = newPath();
-    const engine = appEngine(sqliteStore(path));
+    const { path, engine } = newLedger();
     await runApp(engine, { runs: 2, namespace: "small" });
     await runApp(engine, { runs: 4, namespace: "large" });
     await engine.close();
@@ -226,8 +223,7 @@ describe("qavr status", () => {
   });
 
   it("opens the default namespace also behind a thousand others, and says that there may be more", async () => {
-    const path = newPath();
-    const engine = appEngine(sqliteStore(path));
+    const { path, engine } = newLedger();
     const names = Array.from({ length: 1_005 }, (_, i) => `customer-${10_000 + i}`);
     await Promise.all([...names, "default"].map((namespace) => runApp(engine, { runs: 1, namespace })));
     await engine.close();
@@ -236,8 +232,7 @@ describe("qavr status", () => {
   });
 
   it("shows no control characters of labels and collections", async () => {
-    const path = newPath();
-    const engine = appEngine(sqliteStore(path));
+    const { path, engine } = newLedger();
     const { episode } = await engine.rank({
       candidates: [{ id: "a", similarity: 1, label: "\x1b[2Jgone\u202e" }],
       topK: 1,
@@ -309,8 +304,7 @@ describe("qavr why", () => {
   });
 
   it("names a source once that has the name of its tier", async () => {
-    const path = newPath();
-    const engine = appEngine(sqliteStore(path));
+    const { path, engine } = newLedger();
     const { episode } = await engine.rank({ candidates: [{ id: "a", similarity: 1 }], topK: 1 });
     await engine.end(episode, { reward: false, tier: "verified", source: "verified" });
     await engine.close();
@@ -328,8 +322,7 @@ describe("qavr why", () => {
   });
 
   it("finds a memory by its label as lists cut it, also within a character of two code units", async () => {
-    const path = newPath();
-    const engine = appEngine(sqliteStore(path));
+    const { path, engine } = newLedger();
     const candidates = [{ id: "a", similarity: 1, label: `${"x".repeat(58)}😀 and more` }];
     const { episode } = await engine.rank({ candidates, topK: 1 });
     await engine.end(episode, { reward: true, tier: "verified" });
@@ -341,8 +334,7 @@ describe("qavr why", () => {
   });
 
   it("finds a memory by its label as lists cut it, however long ago it was shown", async () => {
-    const path = newPath();
-    const engine = appEngine(sqliteStore(path));
+    const { path, engine } = newLedger();
     const label = "On EACCES, fix the permissions of the folder, then start again";
     const { episode } = await engine.rank({ candidates: [{ id: "a", similarity: 1, label }], topK: 1 });
     await engine.end(episode, { reward: true, tier: "verified" });

@@ -3,7 +3,7 @@ import { revoke } from "@qavr/core/maintenance";
 import { sqliteStore } from "@qavr/sqlite";
 import { expect, it } from "vitest";
 import type { StatusReport } from "../src/reports/status.js";
-import { appEngine, newPath } from "./support/ledgers.js";
+import { appEngine, newLedger, newPath } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
 
 it.each([
@@ -31,8 +31,7 @@ it.each([
 });
 
 it("the curve has no point of held-out runs alone, where most runs are held out", async () => {
-  const path = newPath();
-  const engine = appEngine(sqliteStore(path), { holdout: 0.9 });
+  const { path, engine } = newLedger({ holdout: 0.9 });
   const candidates = ["a", "b", "c"].map((id, i) => ({ id, similarity: 0.9 - i / 10 }));
   for (let run = 0; run < 200; run++) {
     const { episode, heldOut } = await engine.rank({ candidates, topK: 2 });
@@ -49,8 +48,7 @@ it("the curve has no point of held-out runs alone, where most runs are held out"
 });
 
 it("the share of runs with an outcome counts those that have votes and no reward, without revoked ones", async () => {
-  const path = newPath();
-  const engine = appEngine(sqliteStore(path));
+  const { path, engine } = newLedger();
   for (let run = 0; run < 8; run++) {
     const { episode } = await engine.rank({ candidates: [{ id: "a", similarity: 1 }], topK: 1 });
     await engine.end(episode);
@@ -64,8 +62,7 @@ it("the share of runs with an outcome counts those that have votes and no reward
 });
 
 it("the reporters behind the curve are those whose outcomes stand, without revoked ones", async () => {
-  const path = newPath();
-  const engine = appEngine(sqliteStore(path));
+  const { path, engine } = newLedger();
   for (const source of ["ann", "bob", "ann"]) {
     const { episode } = await engine.rank({ candidates: [{ id: "a", similarity: 1 }], topK: 1 });
     await engine.end(episode, { reward: true, tier: "verified", source });

@@ -1,23 +1,16 @@
-import { sqliteStore } from "@qavr/sqlite";
-import { afterAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { startBrowser, watchedPage } from "./support/browser.js";
 import { CONTENT, servers } from "./support/dashboards.js";
-import { appEngine, ledgerFile, newPath, runApp } from "./support/ledgers.js";
+import { ledgerFile, newLedger, runApp } from "./support/ledgers.js";
 
 const browser = await startBrowser();
-const { serve, close } = servers();
-
-afterAll(async () => {
-  await close();
-  await browser?.close();
-});
+const { serve } = servers();
 
 // Without a Chromium no test is registered.
 if (browser) {
   describe("an open page of the dashboard", () => {
     it("asks for one namespace alone, after another one was chosen during a slow answer", async () => {
-      const path = newPath();
-      const engine = appEngine(sqliteStore(path));
+      const { path, engine } = newLedger();
       for (const namespace of ["a", "b"]) await runApp(engine, { runs: 1, namespace });
       await engine.close();
       const { page } = await watchedPage(browser);
@@ -37,8 +30,7 @@ if (browser) {
     });
 
     it("keeps the keyboard's focus on the run where it was, while new runs come in", async () => {
-      const path = newPath();
-      const engine = appEngine(sqliteStore(path));
+      const { path, engine } = newLedger();
       await runApp(engine, { runs: 10 });
       const { page } = await watchedPage(browser);
       await page.goto((await serve(path)).url);
@@ -82,8 +74,7 @@ if (browser) {
     });
 
     it("breaks long ids into lines", async () => {
-      const path = newPath();
-      const engine = appEngine(sqliteStore(path));
+      const { path, engine } = newLedger();
       const id = "0123456789abcdef".repeat(8);
       const { episode } = await engine.rank({ candidates: [{ id, similarity: 1 }], topK: 1 });
       await engine.end(episode, { reward: false, tier: "verified", harmful: [id], used: [id] });
@@ -100,8 +91,7 @@ if (browser) {
     });
 
     it("shows no character that turns the direction of the text after it", async () => {
-      const path = newPath();
-      const engine = appEngine(sqliteStore(path));
+      const { path, engine } = newLedger();
       const id = "turned \u202e around";
       let run = "";
       for (let i = 0; i < 40; i++) {

@@ -1,18 +1,13 @@
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import type { Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { startBrowser, type Watched, watchedPage } from "./support/browser.js";
 import { PAGES, type PageName, servers } from "./support/dashboards.js";
 import { ledgerFile, unjudgedLedger } from "./support/ledgers.js";
 
 const browser = await startBrowser();
-const { serve, close } = servers();
-
-afterAll(async () => {
-  await close();
-  await browser?.close();
-});
+const { serve } = servers();
 
 /** Ledgers in each state of learning. */
 const LEDGERS = {

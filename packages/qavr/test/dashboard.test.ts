@@ -2,20 +2,15 @@ import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { gzipSync } from "node:zlib";
 import { sqliteStore } from "@qavr/sqlite";
 import type { Page } from "playwright-core";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { startBrowser, type Watched, watchedPage } from "./support/browser.js";
 import { ASSETS, CONTENT, servers } from "./support/dashboards.js";
 import { PAYLOADS } from "./support/hostile.js";
-import { appEngine, ledgerFile, newPath, runApp } from "./support/ledgers.js";
+import { appEngine, ledgerFile, newLedger, newPath, runApp } from "./support/ledgers.js";
 import { dataOf } from "./support/run.js";
 
 const browser = await startBrowser();
-const { serve, close } = servers();
-
-afterAll(async () => {
-  await close();
-  await browser?.close();
-});
+const { serve } = servers();
 
 it("weighs at most 150 KB, compressed", () => {
   const bytes = readdirSync(ASSETS)
@@ -93,8 +88,7 @@ if (browser) {
         .locator(".badge")
         .getByText(/^(cold|learning)$/)
         .waitFor();
-      const path = newPath();
-      const engine = appEngine(sqliteStore(path));
+      const { path, engine } = newLedger();
       const { episode } = await engine.rank({ candidates: [{ id: "a", similarity: 1 }], topK: 1 });
       await engine.end(episode, { reward: null });
       await engine.close();
@@ -120,8 +114,7 @@ if (browser) {
     });
 
     it("says on its first page which contexts are still cold", async () => {
-      const path = newPath();
-      const engine = appEngine(sqliteStore(path));
+      const { path, engine } = newLedger();
       for (let run = 0; run < 104; run++) {
         const context = run < 101 ? "deploy" : "review";
         const { episode } = await engine.rank({ context, candidates: [{ id: "a", similarity: 1 }], topK: 1 });
@@ -148,8 +141,7 @@ if (browser) {
     });
 
     it("follows an application that writes", async () => {
-      const path = newPath();
-      const engine = appEngine(sqliteStore(path));
+      const { path, engine } = newLedger();
       await runApp(engine, { runs: 5 });
       const { page } = await watchedPage(browser);
       await page.goto((await serve(path)).url);
@@ -166,8 +158,7 @@ if (browser) {
     });
 
     it("tells memories of one id apart by their collections", async () => {
-      const path = newPath();
-      const engine = appEngine(sqliteStore(path));
+      const { path, engine } = newLedger();
       for (const collection of ["docs", "notes", "notes"]) {
         const { episode } = await engine.rank({ collection, candidates: [{ id: "a", similarity: 1 }], topK: 1 });
         await engine.end(episode, { reward: true, tier: "verified" });
@@ -229,8 +220,7 @@ if (browser) {
     });
 
     it("goes from one namespace to the next with the arrow keys alone", async () => {
-      const path = newPath();
-      const engine = appEngine(sqliteStore(path));
+      const { path, engine } = newLedger();
       for (const [i, namespace] of ["a", "b", "c"].entries()) await runApp(engine, { runs: i + 1, namespace });
       await engine.close();
       const { page } = await watchedPage(browser);
@@ -259,8 +249,7 @@ if (browser) {
     });
 
     it("says that words are looked for in one page of many memories, and keeps them on the next page", async () => {
-      const path = newPath();
-      const engine = appEngine(sqliteStore(path));
+      const { path, engine } = newLedger();
       for (let run = 0; run < 13; run++) {
         const candidates = Array.from({ length: 10 }, (_, i) => ({ id: `note ${run % 2} ${run}-${i}`, similarity: 1 }));
         const { episode } = await engine.rank({ candidates, topK: 10 });
@@ -335,8 +324,7 @@ if (browser) {
     });
 
     it("takes 200 hostile texts in every field for text", async () => {
-      const path = newPath();
-      const engine = appEngine(sqliteStore(path), { outcomeWindow: 1e12 });
+      const { path, engine } = newLedger({ outcomeWindow: 1e12 });
       for (const [i, payload] of PAYLOADS.entries()) {
         const namespace = i % 40 === 39 ? payload : "default";
         const candidates = [

@@ -8,7 +8,7 @@ import { createApi } from "../src/dashboard/api.js";
 import { openStore } from "../src/open-ledger.js";
 import type { DoctorReport } from "../src/reports/doctor.js";
 import { type App, judge, runLangChainApp } from "./support/langchain-app.js";
-import { appEngine, ledgerFile, newPath, runApp, START, unjudgedLedger } from "./support/ledgers.js";
+import { appEngine, ledgerFile, newLedger, newPath, runApp, START, unjudgedLedger } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
 
 const examined = async (path: string, ...flags: string[]): Promise<DoctorReport> =>
@@ -168,8 +168,7 @@ describe("qavr doctor", () => {
   });
 
   it("is silent about many namespaces where one of them has runs to learn from", async () => {
-    const path = newPath();
-    const engine = appEngine(sqliteStore(path));
+    const { path, engine } = newLedger();
     const names = ["default", ...Array.from({ length: 60 }, (_, i) => `tenant-${i}`)];
     await Promise.all(names.map((namespace, i) => runApp(engine, { runs: i === 30 ? 20 : 1, namespace })));
     await engine.close();
@@ -221,8 +220,7 @@ describe("qavr doctor", () => {
   });
 
   it("knows the memories of the latest runs among thousands: those that were shown before, and their votes", async () => {
-    const path = newPath();
-    const engine = appEngine(sqliteStore(path));
+    const { path, engine } = newLedger();
     const run = async (numbers: readonly number[], topK: number, harmful: string[] = []) => {
       const candidates = numbers.map((number, i) => ({ id: `note ${1_000 + number}`, similarity: 0.9 - i / 100 }));
       const { episode, items } = await engine.rank({ candidates, topK });

@@ -139,6 +139,9 @@ it(`reads a part of ${MEMORIES} memories for each page, and pages through all of
  */
 const file = process.env.QAVR_LARGE;
 if (file !== undefined) {
+  const browser = await startBrowser();
+  const { serve } = servers();
+
   it("answers about a large ledger", { timeout: 7_200_000 }, async () => {
     if (!existsSync(file)) {
       const store = sqliteStore(file);
@@ -158,8 +161,6 @@ if (file !== undefined) {
       times.sort((a, b) => a - b);
       console.log(`${question}: median ${times[10]?.toFixed(0)} ms, p95 ${times[18]?.toFixed(0)} ms`);
     }
-    const browser = await startBrowser();
-    const { serve, close } = servers();
     if (browser) {
       const { url } = await serve(file);
       const page = await browser.newPage();
@@ -171,8 +172,6 @@ if (file !== undefined) {
         () => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? Number.NaN,
       );
       console.log(`first paint ${paint.toFixed(0)} ms, overview complete ${complete.toFixed(0)} ms`);
-      await browser.close();
     }
-    await close();
   });
 }

@@ -4,7 +4,7 @@ import { sqliteStore } from "@qavr/sqlite";
 import { expect, it } from "vitest";
 import { stateOf } from "../src/reports/learning-state.js";
 import type { StatusReport } from "../src/reports/status.js";
-import { appEngine, ledgerFile, newPath } from "./support/ledgers.js";
+import { appEngine, ledgerFile, newLedger, newPath } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
 
 it.each([
@@ -19,8 +19,7 @@ it.each([
 });
 
 it("qavr status does not say of a cold namespace that rankings stay near the host's order, which one failure changes", async () => {
-  const path = newPath();
-  const engine = appEngine(sqliteStore(path));
+  const { path, engine } = newLedger();
   const candidates = ["a", "b"].map((id, i) => ({ id, similarity: 1 - i / 50 }));
   for (let run = 0; run < 3; run++) {
     const { episode } = await engine.rank({ candidates, topK: 1, vector: [1, 0] });
@@ -86,8 +85,7 @@ it.each([
 });
 
 it("qavr status names what the draw waits for where many runs never found a memory again", async () => {
-  const path = newPath();
-  const engine = appEngine(sqliteStore(path));
+  const { path, engine } = newLedger();
   for (let run = 0; run < 310; run++) {
     const candidates = ["a", "b"].map((name, i) => ({ id: `${name}${run}`, similarity: 1 - i / 50 }));
     const { episode } = await engine.rank({ candidates, topK: 1, vector: [1, 0] });

@@ -10,7 +10,7 @@ import { sqliteStore } from "@qavr/sqlite";
 import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { learnerTable } from "../src/learner-table.js";
 import { runProgram } from "../src/program.js";
-import { appEngine, ledgerFile, newPath, runApp, START } from "./support/ledgers.js";
+import { appEngine, ledgerFile, newLedger, newPath, runApp, START } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
 
 const LEARNERS = Object.entries(await learnerTable());
@@ -182,8 +182,7 @@ describe("qavr ledger", () => {
   });
 
   it("exports the only collection, and asks which where there are several", async () => {
-    const path = newPath();
-    const engine = appEngine(sqliteStore(path));
+    const { path, engine } = newLedger();
     const show = async (collection: string): Promise<void> => {
       const { episode } = await engine.rank({ collection, candidates: [{ id: "a", similarity: 1 }], topK: 1 });
       await engine.end(episode, { reward: true, tier: "verified" });
@@ -289,8 +288,7 @@ describe("qavr ledger", () => {
   });
 
   it("leaves nothing at the target of a move that fails half-way", async () => {
-    const path = newPath();
-    const engine = appEngine(sqliteStore(path));
+    const { path, engine } = newLedger();
     for (const namespace of ["a", "b"]) await runApp(engine, { runs: 5, namespace });
     await engine.close();
     const db = new DatabaseSync(path);

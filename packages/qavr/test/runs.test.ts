@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { ledgerIn } from "../src/open-ledger.js";
 import { runsReport } from "../src/reports/runs.js";
 import { memoryReport } from "../src/reports/why.js";
-import { appEngine, ledgerFile, ledgerInMemory, newPath, runApp, START } from "./support/ledgers.js";
+import { appEngine, ledgerFile, ledgerInMemory, newLedger, newPath, runApp, START } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
 import { PRINTED } from "./support/schema.js";
 
@@ -128,8 +128,7 @@ describe("qavr runs", () => {
   });
 
   it("ends its lines with labels, whose width in a terminal is not known", async () => {
-    const path = newPath();
-    const engine = appEngine(sqliteStore(path));
+    const { path, engine } = newLedger();
     for (const label of ["日本語のメモ：権限を直す", "שלום עולם", "plain"]) {
       const { episode } = await engine.rank({ candidates: [{ id: label, label, similarity: 1 }], topK: 1 });
       await engine.end(episode, { reward: true });

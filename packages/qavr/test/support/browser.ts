@@ -1,7 +1,8 @@
 import { setTimeout } from "node:timers/promises";
 import { type Browser, type Page, chromium as playwright } from "playwright-core";
+import { afterAll } from "vitest";
 
-/** Starts a real Chromium; undefined where none can run. */
+/** Starts a real Chromium for a test file, which closes it at its end; undefined where none can run. */
 export async function startBrowser(): Promise<Browser | undefined> {
   try {
     const { default: chromium } = await import("@sparticuz/chromium");
@@ -12,7 +13,9 @@ export async function startBrowser(): Promise<Browser | undefined> {
     const executablePath = await chromium.executablePath();
     for (;;) {
       try {
-        return await playwright.launch({ executablePath, args });
+        const browser = await playwright.launch({ executablePath, args });
+        afterAll(() => browser.close());
+        return browser;
       } catch (error) {
         // Another test file is unpacking the browser.
         if ((error as NodeJS.ErrnoException).code !== "ETXTBSY") throw error;

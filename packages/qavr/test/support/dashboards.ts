@@ -1,3 +1,4 @@
+import { afterAll } from "vitest";
 import { startDashboard } from "../../src/dashboard/server.js";
 import { openStore } from "../../src/open-ledger.js";
 
@@ -23,9 +24,12 @@ interface Served {
   close(): Promise<void>;
 }
 
-/** Dashboards on ledgers, and one call that closes all of them. */
-export function servers(): { serve(path: string): Promise<Served>; close(): Promise<void> } {
+/** Serves dashboards on ledgers, and closes all of them at the end of the test file. */
+export function servers(): { serve(path: string): Promise<Served> } {
   const started: Served[] = [];
+  afterAll(async () => {
+    for (const server of started) await server.close();
+  });
   return {
     async serve(path) {
       const { store, place } = await openStore(path, "read");
@@ -36,9 +40,6 @@ export function servers(): { serve(path: string): Promise<Served>; close(): Prom
       };
       started.push({ url: dashboard.url, close });
       return { url: dashboard.url, close };
-    },
-    async close() {
-      for (const server of started) await server.close();
     },
   };
 }

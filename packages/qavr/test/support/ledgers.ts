@@ -25,6 +25,12 @@ export function appEngine(store: Store, options: Partial<EngineOptions> = {}): E
   });
 }
 
+/** A new SQLite ledger with such an engine. */
+export function newLedger(options: Partial<EngineOptions> = {}): { readonly path: string; readonly engine: Engine } {
+  const path = newPath();
+  return { path, engine: appEngine(sqliteStore(path), options) };
+}
+
 export interface Runs {
   readonly runs: number;
   readonly namespace?: string;
@@ -52,8 +58,7 @@ export async function runApp(engine: Engine, { runs, namespace = "default", memo
 
 /** A SQLite ledger of such an application, closed. Returns its path. */
 export async function ledgerFile(runs: Runs, options: Partial<EngineOptions> = {}): Promise<string> {
-  const path = newPath();
-  const engine = appEngine(sqliteStore(path), options);
+  const { path, engine } = newLedger(options);
   await runApp(engine, runs);
   await engine.close();
   return path;
@@ -61,8 +66,7 @@ export async function ledgerFile(runs: Runs, options: Partial<EngineOptions> = {
 
 /** A SQLite ledger of runs that merely ended, closed. Returns its path. */
 export async function unjudgedLedger(runs: number): Promise<string> {
-  const path = newPath();
-  const engine = appEngine(sqliteStore(path));
+  const { path, engine } = newLedger();
   for (let run = 0; run < runs; run++) {
     const { episode } = await engine.rank({ candidates: [{ id: "a", similarity: 1 }], topK: 1 });
     await engine.end(episode, { reward: true, tier: "completed" });
