@@ -1,4 +1,4 @@
-import { END, MemorySaver, RunControl, START, StateGraph } from "@langchain/langgraph";
+import { MemorySaver, RunControl, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { bench, credit, nothingOpen, QUESTION, RUN_ID } from "./support/bench.js";
 import { failing, State, THREAD } from "./support/graph.js";
@@ -16,7 +16,6 @@ async function draining() {
     .addNode("respond", ({ question }) => (question === "office coffee" ? failing() : { answer: question }))
     .addEdge(START, "retrieve")
     .addEdge("retrieve", "respond")
-    .addEdge("respond", END)
     .compile({ checkpointer: new MemorySaver() });
   const run = tools.memory.track(compiled);
   await expect(run.invoke({ question: QUESTION }, { ...THREAD, runId: RUN_ID, control })).rejects.toThrow("drained");

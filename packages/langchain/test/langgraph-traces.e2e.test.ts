@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { RunnableLambda } from "@langchain/core/runnables";
-import { Command, END, entrypoint, MemorySaver, START, StateGraph, task } from "@langchain/langgraph";
+import { Command, entrypoint, MemorySaver, START, StateGraph, task } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { abortedWith } from "./support/aborted-with.js";
 import { bench, credit, nothingOpen, RUN_ID } from "./support/bench.js";
@@ -94,8 +94,6 @@ describe("a tracked graph", () => {
       .addNode("fail", failing)
       .addEdge(START, "retrieve")
       .addEdge(START, "fail")
-      .addEdge("retrieve", END)
-      .addEdge("fail", END)
       .compile();
     await expect(memory.track(parallel).invoke({ question: "" })).rejects.toThrow("boom");
     await sleep(60);
@@ -117,7 +115,6 @@ describe("a tracked graph", () => {
         { retryPolicy: { maxAttempts: 2, initialInterval: 1, logWarning: false } },
       )
       .addEdge(START, "retrieve")
-      .addEdge("retrieve", END)
       .compile();
     await memory.track(retried).invoke({ question: "" });
     expect(await credit(memory)).toEqual({ restart: 1 });
@@ -156,7 +153,6 @@ describe("a tracked graph", () => {
     const nodes = new StateGraph(State)
       .addNode("try", async () => ({ answer: await trying("restart") }))
       .addEdge(START, "try")
-      .addEdge("try", END)
       .compile();
     expect((await memory.track(nodes).invoke({ question: "payment" })).answer).toBe("the second model");
     const attempt = task("attempt", trying);
@@ -178,7 +174,6 @@ describe("a tracked graph", () => {
       .addNode("inner", inner, { ends: ["after"] })
       .addNode("after", () => ({}))
       .addEdge(START, "inner")
-      .addEdge("after", END)
       .compile();
     await memory.track(outer).invoke({ question: "" });
     expect(await credit(memory)).toEqual({ restart: 1, scale: 1 });
@@ -196,7 +191,6 @@ describe("a tracked graph", () => {
         return {};
       })
       .addEdge(START, "ask")
-      .addEdge("ask", END)
       .compile();
     await memory.track(whole).invoke({ question: "payment queue stuck" }, { runId: RUN_ID });
     expect((await memory.explain(RUN_ID))?.exposures.length ?? 0).toBe(handed ? 1 : 0);

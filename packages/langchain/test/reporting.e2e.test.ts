@@ -1,6 +1,6 @@
 import { Document } from "@langchain/core/documents";
 import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
-import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
+import { Annotation, START, StateGraph } from "@langchain/langgraph";
 import { QavrError } from "@qavr/core";
 import { replay } from "@qavr/core/maintenance";
 import { describe, expect, it } from "vitest";
@@ -239,7 +239,6 @@ describe("recall", () => {
         return {};
       })
       .addEdge(START, "recall")
-      .addEdge("recall", END)
       .compile();
     await memory.track(graph).invoke({ question: QUESTION }, { runId: RUN_ID });
     expect((await memory.explain(RUN_ID))?.exposures).toHaveLength(2);

@@ -7,7 +7,7 @@ import type { BaseRetrieverInterface } from "@langchain/core/retrievers";
 import { RunnableLambda, type RunnableSequence } from "@langchain/core/runnables";
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import type { VectorStore } from "@langchain/core/vectorstores";
-import { Annotation, END, START, StateGraph } from "@langchain/langgraph";
+import { Annotation, START, StateGraph } from "@langchain/langgraph";
 import type { EpisodeView } from "@qavr/core";
 import { createAgent, FakeToolCallingModel } from "langchain";
 import { describe, expectTypeOf, it } from "vitest";
@@ -32,7 +32,6 @@ describe("the types", () => {
       const graph = new StateGraph(State)
         .addNode("n", () => ({}))
         .addEdge(START, "n")
-        .addEdge("n", END)
         .compile();
       expectTypeOf(memory.track(graph)).toEqualTypeOf(graph);
       const agent = createAgent({ model: new FakeToolCallingModel({ toolCalls: [] }), tools: memory.tools(vectors) });

@@ -4,7 +4,6 @@ import type { RunnableConfig } from "@langchain/core/runnables";
 import {
   type BaseStore,
   Command,
-  END,
   type LangGraphRunnableConfig,
   MemorySaver,
   MessagesAnnotation,
@@ -216,7 +215,6 @@ describe("an agent with memories inside another run", () => {
     const outer = new StateGraph(MessagesAnnotation)
       .addNode("agent", async (state) => ({ messages: (await inner.invoke(state)).messages.slice(-1) }))
       .addEdge(START, "agent")
-      .addEdge("agent", END)
       .compile();
     await setup.memory.track(outer).invoke(QUESTION, { runId: RUN_ID });
     expect((await setup.memory.explain(RUN_ID))?.exposures).toHaveLength(1);
@@ -273,7 +271,6 @@ describe("an agent with memories inside another run", () => {
     const compiled = new StateGraph(MessagesAnnotation)
       .addNode("agent", async (state) => ({ messages: (await inner.invoke(state)).messages.slice(-1) }))
       .addEdge(START, "agent")
-      .addEdge("agent", END)
       .compile({ checkpointer: new MemorySaver() });
     const graph = setup.memory.track(compiled);
     await graph.invoke(QUESTION, { ...THREAD, runId: RUN_ID });
@@ -299,13 +296,8 @@ describe("a graph's store", () => {
     const subgraph = new StateGraph(MessagesAnnotation)
       .addNode("look", look, { retryPolicy: { maxAttempts: 2, initialInterval: 1, logWarning: false } })
       .addEdge(START, "look")
-      .addEdge("look", END)
       .compile();
-    const graph = new StateGraph(MessagesAnnotation)
-      .addNode("sub", subgraph)
-      .addEdge(START, "sub")
-      .addEdge("sub", END)
-      .compile({ store });
+    const graph = new StateGraph(MessagesAnnotation).addNode("sub", subgraph).addEdge(START, "sub").compile({ store });
     await setup.memory.track(graph).invoke(QUESTION);
     expect(await credit(setup.memory)).toEqual({ [itemId("restart")]: 1 });
   });
@@ -326,7 +318,6 @@ describe("a graph's store", () => {
         return {};
       })
       .addEdge(START, "look")
-      .addEdge("look", END)
       .compile({ store });
     await setup.memory.track(graph).invoke(QUESTION, { metadata: { qavr_namespace: "acme" } });
     expect(wrong?.key).toBe("restart");

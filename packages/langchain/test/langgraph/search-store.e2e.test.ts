@@ -1,7 +1,6 @@
 import {
   Annotation,
   type BaseStore,
-  END,
   InMemoryStore,
   type LangGraphRunnableConfig,
   START,
@@ -25,7 +24,6 @@ function searching(respond: (store: BaseStore, config: Config) => Promise<string
   return new StateGraph(State)
     .addNode("search", async (_state, config: Config) => ({ answer: await respond(config.store as BaseStore, config) }))
     .addEdge(START, "search")
-    .addEdge("search", END)
     .compile({ store });
 }
 

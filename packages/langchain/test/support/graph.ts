@@ -1,4 +1,4 @@
-import { Annotation, type AnnotationRoot, END, START, StateGraph } from "@langchain/langgraph";
+import { Annotation, type AnnotationRoot, START, StateGraph } from "@langchain/langgraph";
 import type { Bench } from "./bench.js";
 
 type Text = typeof Annotation<string>;
@@ -21,8 +21,7 @@ export function graph(
     })
     .addNode("respond", respond)
     .addEdge(START, "retrieve")
-    .addEdge("retrieve", "respond")
-    .addEdge("respond", END);
+    .addEdge("retrieve", "respond");
 }
 
 export const THREAD = { configurable: { thread_id: "T1" } };
