@@ -22,10 +22,7 @@ export interface RealResults {
 
 /** Gathers the seeds of each row and column. Numbers are rounded, so the page can be made again from the raw results. */
 export function resultsOf(all: readonly RealResult[]): RealResults {
-  const found = new Map<
-    string,
-    { column: string; name: string; reference: boolean; online: number[]; heldOut: number[] }
-  >();
+  const found = new Map<string, ColumnResult & { readonly online: number[]; readonly heldOut: number[] }>();
   for (const { column, row, success } of all) {
     for (const [name, { online, heldOut }] of Object.entries(success)) {
       const key = `${column}\n${name}`;
