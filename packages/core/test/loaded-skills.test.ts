@@ -42,7 +42,7 @@ describe("a skill that a run loaded", () => {
     expect(new Set(await loading(engine, "quote"))).toEqual(new Set(["old"]));
   });
 
-  it("says nothing of memories of another collection, which learn from the run's outcome", async () => {
+  it("leaves the memories of other collections to learn from the run's outcome", async () => {
     const learned = async (used: boolean): Promise<number> => {
       const engine = createEngine({ store: memoryStore() });
       for (let run = 0; run < 40; run++) {

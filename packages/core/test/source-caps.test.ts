@@ -44,7 +44,7 @@ describe("a source's cap", () => {
     expect((await evidence(world)).a).toBeCloseTo(3, 5);
   });
 
-  it("does not keep a source from correcting itself", async () => {
+  it("lets a source correct itself", async () => {
     const world = testEngine(capped);
     await runs(world, 3, ann);
     const candidates = ["a", "b"].map((id) => ({ id, similarity: 1 }));

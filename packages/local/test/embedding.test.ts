@@ -276,7 +276,7 @@ describe("a collection with an embedding model", () => {
     db.close();
   });
 
-  it("finds the same while it drops the vectors of many deleted memories, and keeps none of these in its file", async () => {
+  it("finds the same while it drops the vectors of many deleted memories, and removes these from its file", async () => {
     const path = tempFile();
     const notes = collection({ path, embed: new MeaningModel(MEANINGS).embed });
     const gone = await notes.add(Array.from({ length: 4_200 }, (_, i) => `automobile ${i}`));

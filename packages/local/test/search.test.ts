@@ -105,7 +105,7 @@ describe("a search by words", () => {
     for (const { similarity } of hits) expect(similarity >= 0 && similarity <= 1).toBe(true);
   });
 
-  it("finds a text whose word no text had at the last search, and counts words anew while texts are added", async () => {
+  it("finds a word that no text had at the last search, and counts words anew while texts are added", async () => {
     const [notes, other] = [collection(), collection()];
     await notes.add(Array.from({ length: 30 }, (_, i) => `deploy ${i}`));
     expect(await notes.search({ text: "mailer" })).toEqual([]);

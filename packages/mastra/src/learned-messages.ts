@@ -36,7 +36,7 @@ const DELETED: Obstacles = {
   unlisted: "Messages to delete could not be listed.",
   unresolved:
     "The namespace of deleted messages depends on a request context, and none was given, so what was learned about them stays. Give " +
-    "deleteThread and deleteMessages { namespace } or { requestContext }; for these call deleteMessages(ids, undefined, { namespace }).",
+    "deleteThread and deleteMessages { namespace } or { requestContext }. To forget these now, call deleteMessages(ids, undefined, { namespace }).",
 };
 
 const CHANGED: Obstacles = {

@@ -56,7 +56,7 @@ describe("the runs under way", () => {
     ]);
   });
 
-  it("are found by a request context, which a client may have filled, on their own thread and resource alone", () => {
+  it("are found by a request context on their own thread and resource alone, since a client may have filled it", () => {
     const [shared, one] = [{ runs: new Runs(10) }, run("e1", { resourceId: "ann" })];
     shared.runs.add(one, []);
     const owners = [

@@ -136,7 +136,7 @@ describe("what was learned about messages", () => {
       expect(warn).not.toHaveBeenCalled();
     });
 
-    it("is said to stay where nobody says which it is, and is forgotten as that line says", async () => {
+    it("stays where its namespace is not known, which a line says, and is forgotten as that line advises", async () => {
       const { later, ids } = await learned();
       await later.deleteThread("note");
       expect(warn.mock.calls.map(([, fields]) => fields)).toEqual([{ code: "NOT_FORGOTTEN" }]);

@@ -121,7 +121,7 @@ describe("the dashboard's server", () => {
     expect((await ask({ host: "localhost:1", authorization: bearer() })).status).toBe(200);
   });
 
-  it("prints an error that it does not know, and tells the page nothing of it", async () => {
+  it("prints an unknown error, and tells the page nothing of it", async () => {
     const namespaces = (): never => {
       throw new Error("password=secret");
     };

@@ -79,7 +79,7 @@ it.each(LEDGERS)(
   },
 );
 
-it("the dashboard looks for a change of the ledger once per question, and reads nothing else for one that it has answered", async () => {
+it("the dashboard looks once per question whether the ledger has changed, and reads nothing else for a question that it has answered", async () => {
   const inner = memoryStore();
   await runApp(appEngine(inner), { runs: 2 });
   const pages: unknown[] = [];

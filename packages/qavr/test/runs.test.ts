@@ -54,7 +54,7 @@ describe("qavr why", () => {
 });
 
 describe("qavr runs", () => {
-  it("says of a run that was held out so", async () => {
+  it("says that a run was held out", async () => {
     const path = await ledgerFile({ runs: 1 }, { holdout: 1 });
     expect((await qavr("runs", "-s", path)).stdout).toContain("held out");
   });

@@ -125,8 +125,8 @@ function scan(file: number, log: string): Suspicion | undefined {
       const isWhole = isOfThisLog && hasChecksum(frame, before, header.bigEndian);
       if (!isWhole) bad ??= { frame: first + place, before };
       else if (bad && endsCommit) isRotten = true;
-      // The size of the database in pages, in the frame that ends a transaction. A bad frame says so, too: only where its header is right
-      // is the next one whole.
+      // The frame that ends a transaction has the size of the database in pages. That of a bad frame counts, too: the next frame is whole
+      // only where this one's header is right.
       endsCommit = frame.readUInt32BE(4) !== 0;
       if (isWhole && endsCommit) {
         if (bad) behind += 1;

@@ -133,7 +133,7 @@ describe("the log of a process that was killed", () => {
     }
   });
 
-  it("tells rot from a torn end without a mark, too, and counts the transactions around it", async () => {
+  it("tells rot from a torn end also without a mark, and counts the transactions around it", async () => {
     const path = tempLedger();
     const whole = await killed();
     const log = readFileSync(`${whole}-wal`);

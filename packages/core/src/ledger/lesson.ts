@@ -25,7 +25,7 @@ export function lessonOf<Shared, Memory>(
   const shares = creditShares(episode.exposures);
   const shows = (is: (collection: string, id: string) => unknown): boolean =>
     episode.exposures.some(({ collection, items }) => items.some(({ id }) => is(collection, id)));
-  // Votes of which a cap left nothing are no votes.
+  // A vote of which a cap left nothing is no vote.
   const isVoted = shows(evidence.voteOn) || votes.some(({ credibility }) => !credibility?.cap);
   const exposures = episode.exposures.flatMap((exposure, e) => {
     const { share, weights } = shares[e] as (typeof shares)[number];

@@ -281,7 +281,7 @@ describe("the namespace of feedback", () => {
   });
 
   it.each([[null], [7], [Promise.resolve("docs")]])(
-    "is refused where a function answers with none, and the sync goes on: %s",
+    "is refused where a function returns no name, and the sync goes on: %s",
     async (answer) => {
       const setup = await bench();
       await run(setup);

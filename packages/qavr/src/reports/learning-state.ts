@@ -34,7 +34,7 @@ export function stateOf(status: NamespaceStatus): LearningState {
   const first = otherContexts ? "the first " : "";
   const several = contexts.length > 1 ? `, ${warm} of ${first}${contexts.length} contexts warm` : "";
   const have = `${plural(taught, "run")} ${taught === 1 ? "has" : "have"} taught`;
-  // Of the published learners, this one alone learns nothing from one context for another.
+  // The only published learner that learns nothing from one context for another.
   const apart = learner.startsWith("q-value@") ? contexts.reduce((sum, context) => sum + context.taught, 0) : 0;
   const cold = warm === 0 && taught - apart < WARM_RUNS;
   if (cold && !harming) {

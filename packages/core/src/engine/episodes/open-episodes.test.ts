@@ -16,7 +16,7 @@ describe("the open episodes", () => {
     for (const alias of ["its own", "taken"]) expect(open.find("default", alias)).toBeUndefined();
   });
 
-  it("hand nothing back as overdue or oldest that is being written", () => {
+  it("do not hand back as overdue or oldest what is being written", () => {
     const open = new OpenEpisodes({ limit: 10, ttl: 10 });
     open.create("written", "default", 0).closing = Promise.resolve();
     const left = open.create("left", "default", 0);
