@@ -45,6 +45,13 @@ describe("memory off", () => {
     expect(await memory.status()).toMatchObject({ memoryLift: { episodes: { shown: 0, off: 1 } } });
     await memory.close();
   });
+
+  it("leaves a vector store's searches outside runs alone: only their documents can be reported about", async () => {
+    const memory = qavr({ store: memoryStore(), memoryOff: 1, onError: "throw", logger: {} });
+    const [first] = await memory.vectorStore(await memoryVectorStore()).similaritySearch(QUESTION, 1);
+    expect(await memory.report(first!, { success: true })).toMatchObject({ status: "committed" });
+    await memory.close();
+  });
 });
 
 describe("minWorth", () => {

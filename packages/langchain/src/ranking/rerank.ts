@@ -129,7 +129,8 @@ function rankingOf(
         group: groupIn(document.metadata, options.groupKey),
       })),
       topK,
-      required: options.required,
+      // Outside a run an empty list has no document to report about.
+      required: options.required || !run,
       ...(unrecorded ? { record: false, returned: unrecorded.returned } : { keepOrder }),
       ...(vector && host ? { vector, space: spaceOf(host, vector, options) } : {}),
       ...(!vector && text !== undefined ? { text } : {}),
