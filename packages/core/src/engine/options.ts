@@ -37,8 +37,8 @@ export interface EngineOptions {
    * Share of episodes, in [0, 1], that are served in the host's order, so that `status()` can say what learning is worth. They are
    * recorded and teach as all others do. Decided per episode by a hash of its id. Costs that share of the gain; 0 always serves the
    * learned order, 1 watches and never reorders.
-   * @default as the learner asks: `oar` begins with 0.15 after 300 outcomes, or with 0.9 once its predictions failed, and ends when it
-   * knows that learning helps
+   * @default as the learner asks: `oar` begins with 0.15 after 300 outcomes, or with 0.9 once its predictions failed, and draws few
+   * where learning surely helps; some go on, since evidence fades
    */
   readonly holdout?: number | undefined;
   /**
