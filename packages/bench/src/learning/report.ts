@@ -58,7 +58,7 @@ function mainSection(comparisons: Comparisons): string {
   return `## Success
 
 On 400 held-out requests after 3,000 runs. † tuned on, with other seeds. Of learners or settings of one idea, the best in the mean; the picture of the
-[other worlds](#other-worlds) has all. *mean* leaves out sealtools, where there is nothing to learn.${multiple(comparisons)}
+[other worlds](#other-worlds) has all. *mean* leaves out sealtools, where nothing can be learned.${multiple(comparisons)}
 
 ${successTable(comparisons)}
 
@@ -69,7 +69,7 @@ ${successTable(comparisons)}
 function multiple(comparisons: Comparisons): string {
   const [own, published] = [DEFAULT_ROW, REFERENCE_ROW].map((row) => meanGain(comparisons, row));
   if (own === undefined || !published) return "";
-  return ` There \`${DEFAULT_ROW}\` gains ${plain(own / published, 1)} times as much as \`${REFERENCE_ROW}\`.`;
+  return ` By *mean* \`${DEFAULT_ROW}\` gains ${plain(own / published, 1)} times as much as \`${REFERENCE_ROW}\`.`;
 }
 
 /** Rows by sets: similarity's own values, the others' gains. */
