@@ -182,7 +182,7 @@ function createQueue(given: Outbox, host: OutboxHost): OutboxQueue {
     async settle(namespace) {
       await drain();
       // A damaged commit never reaches the store, and brings nothing back.
-      const left = (await waitingFor(namespace)).filter(isWhole).length;
+      const left = waiting === 0 ? 0 : (await waitingFor(namespace)).filter(isWhole).length;
       if (left === 0) return;
       throw new QavrError(
         "STORE_UNAVAILABLE",
