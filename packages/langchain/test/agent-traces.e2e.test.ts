@@ -220,7 +220,7 @@ describe("a tracked agent", () => {
         tools: [lookUp, memory.recallTool(showing("restart"))],
       }),
     );
-    expect(messageOf(await agent.invoke(QUESTION), "look_up")).toMatchObject({ status: "error" });
+    await agent.invoke(QUESTION);
     expect(seen).toEqual([1]);
     expect(await credit(memory)).toEqual({ restart: 1 });
   });
