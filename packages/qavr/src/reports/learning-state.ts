@@ -16,7 +16,7 @@ export interface LearningState {
 
 /** Runs below which a share says nothing: most checks need as many. */
 export const LEAST_RUNS = 50;
-/** Runs that must have taught before learning counts as warm, where no context is. */
+/** Runs that must have taught before learning counts as warm, where no single context is. */
 const WARM_RUNS = 100;
 
 /** Is it learning, does it help, how sure is that? */

@@ -124,8 +124,8 @@ export const controlFrom = 300;
 /** Largest share of control runs: it leaves a tenth of the runs to the learned order, so that its worth can be found again. */
 export const mostControls = 0.9;
 /**
- * Least share, until the controls' squared advantages sum to this: otherwise a few runs that went well by chance end the comparison.
- * Range 0.03..0.1 and 0.5..2.
+ * Least share while the squared advantages of control runs sum to less than `controlEvidence`: with none, a few runs that went well by
+ * chance ended the comparison. Range 0.03..0.1 and 0.5..2.
  */
 export const leastControls = 0.05;
 export const controlEvidence = 1;
