@@ -21,12 +21,17 @@ export function lessonOf<Shared, Memory>(
   const evidence = evidenceOf(episode);
   const { lesson, votes } = evidence;
   const isUsed = useOf(episode.used);
-  const isLoaded = loadedIn(episode.used);
+  const isLoaded = loadedIn(lesson && episode.used);
   const shares = creditShares(episode.exposures);
-  const shows = (is: (collection: string, id: string) => unknown): boolean =>
-    episode.exposures.some(({ collection, items }) => items.some(({ id }) => is(collection, id)));
   // A vote of which a cap left nothing is no vote.
-  const isVoted = shows(evidence.voteOn) || votes.some(({ credibility }) => !credibility?.cap);
+  let isVoted = votes.some(({ credibility }) => !credibility?.cap);
+  const loading = new Set<string>();
+  for (const { collection, items } of episode.exposures) {
+    for (const { id } of items) {
+      if (evidence.voteOn(collection, id)) isVoted = true;
+      if (isLoaded(id)) loading.add(collection);
+    }
+  }
   const exposures = episode.exposures.flatMap((exposure, e) => {
     const { share, weights } = shares[e] as (typeof shares)[number];
     if (share === 0) return [];
@@ -39,7 +44,7 @@ export function lessonOf<Shared, Memory>(
         context: exposure.context,
         control: exposure.control,
         share,
-        voted: isVoted || shows((other, id) => lesson && other === collection && isLoaded(id)),
+        voted: isVoted || loading.has(collection),
         shown: exposure.items.map(({ id, similarity, group }, i) => {
           const record = draft.memory(collection, id);
           const reachable = record.forgottenAt < exposure.seq;
@@ -48,7 +53,7 @@ export function lessonOf<Shared, Memory>(
             memory: reachable ? record.draft() : draft.learner.memory.empty(),
             similarity,
             weight: evidence.credits(collection, id) ? (weights[i] as number) : 0,
-            vote: lesson && isLoaded(id) ? evidence.verdictOn(collection, id, true) : evidence.voteOn(collection, id),
+            vote: evidence.verdictOn(collection, id, isLoaded(id)),
             used: isUsed(id),
             group,
           };

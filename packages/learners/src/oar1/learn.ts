@@ -132,12 +132,11 @@ export function learn(lesson: OarLesson, { footprints, halfLife }: OarRules): Co
   }
 
   let next = 0;
-  const judgedOnce = new Set<Oar1Shared>();
   return {
     exposures: exposures.map(({ shared, share, voted }, e) => {
       const direction = directions[e];
-      const isFirst = !judgedOnce.has(shared);
-      judgedOnce.add(shared);
+      // An episode counts once in a collection.
+      const isFirst = collections.delete(shared);
       const own = isFirst ? judged : NOT_JUDGED;
       const votes = isFirst && voted ? 1 : 0;
       shared.votedRuns += votes;
