@@ -2,7 +2,7 @@ import type { HistoryEvent, MemoryView, NamespaceStatus } from "@qavr/core";
 import { describe, expect, it } from "vitest";
 import { CHECKS, type Facts, rankCorrelation } from "../src/reports/doctor-checks.js";
 
-/** What the checks find in a namespace of 60 runs with these facts. */
+/** Findings of the checks in a namespace of 60 runs with these facts. */
 function found(facts: Partial<Facts>): string[] {
   const status = { learner: "oar@1", episodes: { recorded: 60 } } as NamespaceStatus;
   const all: Facts = { events: [], status, memories: [], namespaces: 1, mostRuns: 60, now: 0, ...facts };

@@ -101,15 +101,11 @@ it("qavr status flags sources that have used up the latest cap of the applicatio
   const path = newPath();
   const capped = (weight: number) => ({ governance: governance({ sourceCaps: { weight, window: 1e14 } }) });
   const store = sqliteStore(path);
+  const earlier = appEngine(store, { ...capped(9), createId: () => crypto.randomUUID() });
   const engine = appEngine(store, capped(1));
-  for (let run = 0; run < 3; run++) {
-    if (run === 0) {
-      const earlier = appEngine(store, { ...capped(9), createId: () => crypto.randomUUID() });
-      const { episode } = await earlier.rank({ candidates: [{ id: "planted", similarity: 1 }], topK: 1 });
-      await earlier.end(episode, { reward: true, tier: "user", source: "fan" });
-    }
-    const { episode } = await engine.rank({ candidates: [{ id: "planted", similarity: 1 }], topK: 1 });
-    await engine.end(episode, { reward: true, tier: "user", source: "fan" });
+  for (const application of [earlier, engine, engine, engine]) {
+    const { episode } = await application.rank({ candidates: [{ id: "planted", similarity: 1 }], topK: 1 });
+    await application.end(episode, { reward: true, tier: "user", source: "fan" });
   }
   const { sources } = await engine.status();
   await engine.close();

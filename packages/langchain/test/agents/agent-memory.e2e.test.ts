@@ -13,7 +13,7 @@ import {
   rankedTools,
   withAgents,
 } from "../../src/agents/index.js";
-import { calling, messageOf, QUESTION, recording, systemPrompts } from "../support/agent.js";
+import { ASKED, calling, messageOf, recording, systemPrompts } from "../support/agent.js";
 import { bench, credit, nothingOpen } from "../support/bench.js";
 import { memoryVectorStore } from "../support/corpus.js";
 import { itWithRetriedPrompts } from "../support/framework-features.js";
@@ -23,7 +23,7 @@ describe("memory.agent", () => {
     const memory = agentMemory({ store: memoryStore(), logger: {}, memories: await memoryVectorStore() });
     const model = recording();
     const agent = memory.agent({ model, systemPrompt: "You are kind.", tools: [] });
-    await agent.invoke(QUESTION);
+    await agent.invoke(ASKED);
     expect(systemPrompts(model)[0]).toMatch(/^You are kind\.\n\n<memories>[\s\S]*\[m4\] [\s\S]*<\/memories>$/);
     expect(Object.keys(await credit(memory))).toHaveLength(4);
     expect(await nothingOpen(memory)).toBe(true);
@@ -33,7 +33,7 @@ describe("memory.agent", () => {
     const base = (await memoryVectorStore()).asRetriever(3);
     const memory = agentMemory({ store: memoryStore(), logger: {}, memories: { base, k: 1, reportTool: true } });
     const agent = memory.agent({ model: calling([{ name: "report_outcome", args: { success: false }, id: "c1" }]) });
-    const result = await agent.invoke(QUESTION);
+    const result = await agent.invoke(ASKED);
     expect(messageOf(result, "report_outcome").text).toBe("Recorded.");
     expect(await credit(memory)).toEqual({ restart: -1 });
   });
@@ -41,7 +41,7 @@ describe("memory.agent", () => {
   it("takes a retriever that the memory made, with its own options", async () => {
     const { memory, showing } = await bench();
     const model = recording();
-    await withAgents(memory, showing("coffee")).agent({ model }).invoke(QUESTION);
+    await withAgents(memory, showing("coffee")).agent({ model }).invoke(ASKED);
     expect(systemPrompts(model)[0]?.match(/\[m\d\] .*/g)).toEqual([
       "[m1] the office coffee machine needs descaling every month",
     ]);
@@ -51,7 +51,7 @@ describe("memory.agent", () => {
   it("may show each kind of agent memories of its own, and stays one memory", async () => {
     const { memory, showing } = await bench();
     const [ops, office] = [withAgents(memory, showing("restart")), withAgents(memory, showing("coffee"))];
-    for (const agents of [ops, office]) await agents.agent({ model: recording() }).invoke(QUESTION);
+    for (const agents of [ops, office]) await agents.agent({ model: recording() }).invoke(ASKED);
     expect(await credit(office)).toEqual({ restart: 1, coffee: 1 });
     expect([office.handler, "agent" in memory]).toEqual([memory.handler, false]);
   });
@@ -60,7 +60,7 @@ describe("memory.agent", () => {
     const { memory, vectors } = await bench();
     const recall = { name: "recall_memories", args: { query: "payment queue stuck" }, id: "c1" };
     const agent = withAgents(memory).agent({ model: calling([recall]), tools: memory.tools(vectors, { k: 1 }) });
-    await agent.invoke(QUESTION);
+    await agent.invoke(ASKED);
     expect(await credit(memory)).toEqual({ restart: 1 });
   });
 
@@ -73,7 +73,7 @@ describe("memory.agent", () => {
     });
     await withAgents(memory, vectors)
       .agent({ model, middleware: [guard] })
-      .invoke(QUESTION);
+      .invoke(ASKED);
     expect(model.callCount).toBe(0);
     expect((await memory.status()).episodes.recorded).toBe(0);
   });
@@ -91,7 +91,7 @@ describe("memory.agent", () => {
       const { memory, vectors } = await bench();
       const model = fakeModel().respond(new RateLimited("429")).respond(new AIMessage("done"));
       const agent = withAgents(memory, { base: vectors, k: 1 }).agent({ model, middleware: [retrying({ retryOn })] });
-      expect((await agent.invoke(QUESTION)).messages.at(-1)?.text).toBe("done");
+      expect((await agent.invoke(ASKED)).messages.at(-1)?.text).toBe("done");
       expect(systemPrompts(model)[1]).toContain("[m1] restart");
       expect(await credit(memory)).toEqual({ restart: 1 });
     });
@@ -101,16 +101,16 @@ describe("memory.agent", () => {
       const onFailure = (error: Error) => error.constructor.name;
       const model = fakeModel().alwaysThrow(new RateLimited("429"));
       const agent = withAgents(memory, { base: vectors, k: 1 }).agent({ model, middleware: [retrying({ onFailure })] });
-      expect((await agent.invoke(QUESTION)).messages.at(-1)?.text).toBe("RateLimited");
+      expect((await agent.invoke(ASKED)).messages.at(-1)?.text).toBe("RateLimited");
     });
 
     it("leave the error as it was for the agent's caller", async () => {
       const { memory, vectors } = await bench();
       const error = Object.freeze(new RateLimited("429"));
       const agent = withAgents(memory, vectors).agent({ model: fakeModel().alwaysThrow(new RateLimited("429")) });
-      await expect(agent.invoke(QUESTION)).rejects.toThrow(RateLimited);
+      await expect(agent.invoke(ASKED)).rejects.toThrow(RateLimited);
       const frozen = withAgents(memory, vectors).agent({ model: fakeModel().alwaysThrow(error) });
-      await expect(frozen.invoke(QUESTION)).rejects.toMatchObject({ cause: error });
+      await expect(frozen.invoke(ASKED)).rejects.toMatchObject({ cause: error });
     });
   });
 
@@ -118,7 +118,7 @@ describe("memory.agent", () => {
     () => {
       const memory = {} as AgentMemory;
       const agent = memory.agent({ model: recording(), responseFormat: z.object({ city: z.string() }) });
-      expectTypeOf(agent.invoke(QUESTION)).resolves.toHaveProperty("structuredResponse");
+      expectTypeOf(agent.invoke(ASKED)).resolves.toHaveProperty("structuredResponse");
       expectTypeOf<Awaited<ReturnType<typeof agent.invoke>>["structuredResponse"]>().toEqualTypeOf<{ city: string }>();
       // @ts-expect-error An agent has a model.
       memory.agent({ tools: [] });

@@ -16,7 +16,7 @@ import { z } from "zod";
 import { qavrMiddleware, withAgents } from "../../src/agents/index.js";
 import { QavrStore } from "../../src/langgraph/index.js";
 import { abortedWith } from "../support/aborted-with.js";
-import { approval, type Call, QUESTION, recording, systemPrompts } from "../support/agent.js";
+import { ASKED, approval, type Call, recording, systemPrompts } from "../support/agent.js";
 import { type Bench, bench, credit, nothingOpen, RUN_ID } from "../support/bench.js";
 import { itWithAbortedStreams, itWithEventsOfVersion3, itWithJoiningAgents } from "../support/framework-features.js";
 import { failing } from "../support/graph.js";
@@ -61,7 +61,7 @@ describe("how the run of an agent with memories may end", () => {
       };
       const agent = agentOf(setup, [calls("act", "abort")], [act(), act(abort, "abort")]);
       const config = { runId: RUN_ID, signal: controller.signal };
-      await expect(agent.invoke(QUESTION, config)).rejects.toThrow(/stopped|gone/);
+      await expect(agent.invoke(ASKED, config)).rejects.toThrow(/stopped|gone/);
       await expect.poll(() => setup.memory.handler.openRuns).toBe(0);
       await setup.memory.flush();
       expect(await setup.memory.explain(RUN_ID)).toMatchObject({ state: "ended" });
@@ -71,7 +71,7 @@ describe("how the run of an agent with memories may end", () => {
 
   it("with a stream that was read to its end: it has ended", async () => {
     const setup = await bench();
-    for await (const _chunk of await agentOf(setup).stream(QUESTION)) {
+    for await (const _chunk of await agentOf(setup).stream(ASKED)) {
       // Read on.
     }
     expect(await credit(setup.memory)).toEqual(both);
@@ -81,7 +81,7 @@ describe("how the run of an agent with memories may end", () => {
   itWithAbortedStreams("with a stream that its reader left: it is aborted, and no failure", async () => {
     const setup = await bench();
     const agent = agentOf(setup, [calls("act"), calls("act")], [act(() => sleep(20))]);
-    for await (const _chunk of await agent.stream(QUESTION)) break;
+    for await (const _chunk of await agent.stream(ASKED)) break;
     await expect.poll(() => setup.memory.handler.openRuns).toBe(0);
     await setup.memory.flush();
     const { episodes, outcomes } = await setup.memory.status();
@@ -93,7 +93,7 @@ describe("how the run of an agent with memories may end", () => {
     const setup = await bench();
     const agent = agentOf(setup, [calls("act")], [act(() => sleep(200))]);
     const signal = abortedWith(new RangeError("gone"), 60);
-    const stream = await agent.streamEvents(QUESTION, { version: "v3", runId: RUN_ID, signal });
+    const stream = await agent.streamEvents(ASKED, { version: "v3", runId: RUN_ID, signal });
     // LangChain rejects a call's output as well.
     const called = (async () => {
       for await (const { output } of stream.toolCalls) await output;
@@ -131,7 +131,7 @@ describe("how the run of an agent with memories may end", () => {
       model: recording(...steps),
       tools: [act(), broken, noting("note", undefined), noting("refuse", "error")],
     });
-    await agent.invoke(QUESTION, { runId: RUN_ID });
+    await agent.invoke(ASKED, { runId: RUN_ID });
     const expected = reward === undefined ? undefined : expect.objectContaining({ reward, tier: "completed" });
     expect((await setup.memory.explain(RUN_ID))?.outcome).toEqual(expected);
   });
@@ -146,7 +146,7 @@ describe("how the run of an agent with memories may end", () => {
       tools: [act(), broken],
       responseFormat: toolStrategy({ title: "answer", type: "object", properties: { fixed: { type: "boolean" } } }),
     });
-    const { structuredResponse } = await agent.invoke(QUESTION, { runId: RUN_ID });
+    const { structuredResponse } = await agent.invoke(ASKED, { runId: RUN_ID });
     expect(structuredResponse).toEqual({ fixed: true });
     expect((await setup.memory.explain(RUN_ID))?.outcome).toMatchObject({ reward, tier: "completed" });
   });
@@ -171,7 +171,7 @@ describe("how the run of an agent with memories may end", () => {
       tools: [act(), broken],
       middleware: [answering],
     });
-    await agent.invoke(QUESTION, { runId: RUN_ID });
+    await agent.invoke(ASKED, { runId: RUN_ID });
     expect((await setup.memory.explain(RUN_ID))?.outcome).toMatchObject({ reward: 1, tier: "completed" });
   });
 
@@ -186,7 +186,7 @@ describe("how the run of an agent with memories may end", () => {
       middleware: [approval()],
       checkpointer: new MemorySaver(),
     });
-    await agent.invoke(QUESTION, { ...THREAD, runId: RUN_ID });
+    await agent.invoke(ASKED, { ...THREAD, runId: RUN_ID });
     await agent.invoke(new Command({ resume: { decisions: [{ type: "reject" }] } }), THREAD);
     expect((await setup.memory.explain(RUN_ID))?.outcome?.reward).toBe(reward);
   });
@@ -199,8 +199,8 @@ describe("how the run of an agent with memories may end", () => {
       tools: [broken],
       checkpointer: new MemorySaver(),
     });
-    await agent.invoke(QUESTION, THREAD);
-    await agent.invoke(QUESTION, { ...THREAD, runId: RUN_ID });
+    await agent.invoke(ASKED, THREAD);
+    await agent.invoke(ASKED, { ...THREAD, runId: RUN_ID });
     expect((await setup.memory.explain(RUN_ID))?.outcome).toMatchObject({ reward: 1, tier: "completed" });
   });
 });
@@ -216,7 +216,7 @@ describe("an agent with memories inside another run", () => {
       .addNode("agent", async (state) => ({ messages: (await inner.invoke(state)).messages.slice(-1) }))
       .addEdge(START, "agent")
       .compile();
-    await setup.memory.track(outer).invoke(QUESTION, { runId: RUN_ID });
+    await setup.memory.track(outer).invoke(ASKED, { runId: RUN_ID });
     expect((await setup.memory.explain(RUN_ID))?.exposures).toHaveLength(1);
     expect(await credit(setup.memory)).toEqual({ restart: -1, scale: -1 });
     expect((await setup.memory.status()).episodes).toMatchObject({ recorded: 1, open: 0 });
@@ -228,8 +228,8 @@ describe("an agent with memories inside another run", () => {
     const inner = withAgents(setup.memory, { base: setup.vectors, k: 1, query: () => "office coffee" }).agent({
       model,
     });
-    const delegate = act(async () => (await inner.invoke(QUESTION)).messages.length);
-    await agentOf(setup, [calls("act")], [delegate]).invoke(QUESTION, { runId: RUN_ID });
+    const delegate = act(async () => (await inner.invoke(ASKED)).messages.length);
+    await agentOf(setup, [calls("act")], [delegate]).invoke(ASKED, { runId: RUN_ID });
     expect(systemPrompts(model)[0]).toContain("[m3] the office coffee machine");
     expect((await setup.memory.explain(RUN_ID))?.exposures).toHaveLength(2);
     expect(await credit(setup.memory)).toEqual({ ...both, coffee: 1 });
@@ -243,8 +243,8 @@ describe("an agent with memories inside another run", () => {
     const inner = withAgents(setup.memory, { base: setup.vectors, k: 1, query: () => "office coffee" }).agent({
       model,
     });
-    const delegate = act(async () => (await inner.invoke(QUESTION)).messages.length);
-    await agentOf(setup, [calls("act")], [delegate]).invoke(QUESTION);
+    const delegate = act(async () => (await inner.invoke(ASKED)).messages.length);
+    await agentOf(setup, [calls("act")], [delegate]).invoke(ASKED);
     expect(await credit(setup.memory)).toEqual(both);
   });
 
@@ -254,10 +254,10 @@ describe("an agent with memories inside another run", () => {
       model: recording(),
     });
     const delegate = tool(
-      async (_input, config: RunnableConfig) => String((await inner.invoke(QUESTION, config)).messages.length),
+      async (_input, config: RunnableConfig) => String((await inner.invoke(ASKED, config)).messages.length),
       { name: "act", description: "acts", schema: NOTHING },
     );
-    await agentOf(setup, [calls("act")], [delegate]).invoke(QUESTION, { runId: RUN_ID });
+    await agentOf(setup, [calls("act")], [delegate]).invoke(ASKED, { runId: RUN_ID });
     expect((await setup.memory.explain(RUN_ID))?.exposures).toHaveLength(2);
     expect(await credit(setup.memory)).toEqual({ ...both, coffee: 1 });
     expect((await setup.memory.status()).episodes).toMatchObject({ recorded: 1, open: 0 });
@@ -273,7 +273,7 @@ describe("an agent with memories inside another run", () => {
       .addEdge(START, "agent")
       .compile({ checkpointer: new MemorySaver() });
     const graph = setup.memory.track(compiled);
-    await graph.invoke(QUESTION, { ...THREAD, runId: RUN_ID });
+    await graph.invoke(ASKED, { ...THREAD, runId: RUN_ID });
     expect(await setup.memory.explain(RUN_ID)).toMatchObject({ state: "suspended" });
     await graph.invoke(new Command({ resume: { decisions: [{ type: "approve" }] } }), THREAD);
     const [before, after] = systemPrompts(model);
@@ -298,7 +298,7 @@ describe("a graph's store", () => {
       .addEdge(START, "look")
       .compile();
     const graph = new StateGraph(MessagesAnnotation).addNode("sub", subgraph).addEdge(START, "sub").compile({ store });
-    await setup.memory.track(graph).invoke(QUESTION);
+    await setup.memory.track(graph).invoke(ASKED);
     expect(await credit(setup.memory)).toEqual({ [itemId("restart")]: 1 });
   });
 
@@ -319,7 +319,7 @@ describe("a graph's store", () => {
       })
       .addEdge(START, "look")
       .compile({ store });
-    await setup.memory.track(graph).invoke(QUESTION, { metadata: { qavr_namespace: "acme" } });
+    await setup.memory.track(graph).invoke(ASKED, { metadata: { qavr_namespace: "acme" } });
     expect(wrong?.key).toBe("restart");
     expect(keysSeen).toHaveLength(2);
     expect(keysSeen).not.toContain("restart");

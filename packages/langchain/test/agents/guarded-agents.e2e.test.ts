@@ -12,7 +12,7 @@ import {
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type QavrMiddlewareFields, qavrMiddleware } from "../../src/agents/index.js";
-import { calling, QUESTION, recording } from "../support/agent.js";
+import { ASKED, calling, recording } from "../support/agent.js";
 import { type Bench, bench, credit, RUN_ID } from "../support/bench.js";
 
 const showing = ({ memory, vectors }: Bench, fields: Partial<Omit<QavrMiddlewareFields, "memory">> = {}) =>
@@ -41,7 +41,7 @@ describe("an agent with the middleware and a guard", () => {
       const model = recording();
       const guard = createMiddleware({ name: "guard", beforeModel });
       const agent = setup.memory.track(createAgent({ model, middleware: [showing(setup), guard] }));
-      await agent.invoke(QUESTION, { runId: RUN_ID }).catch(() => undefined);
+      await agent.invoke(ASKED, { runId: RUN_ID }).catch(() => undefined);
       expect(model.calls).toEqual([]);
       expect(judged).toEqual([[]]);
       expect(await setup.memory.explain(RUN_ID)).toMatchObject({ state: "ended" });
@@ -62,14 +62,14 @@ describe("an agent with the middleware and a guard", () => {
       });
       const coffee = showing(setup, { k: 1, query: () => "coffee machine", ...place });
       const part = createAgent({ model: recording(), middleware: [coffee, guard] });
-      const ask = tool(() => part.invoke(QUESTION).then(() => "asked"), {
+      const ask = tool(() => part.invoke(ASKED).then(() => "asked"), {
         name: "act",
         description: "",
         schema: z.object({}),
       });
       const model = calling([{ name: "act", args: {}, id: "c1" }]);
       const agent = createAgent({ model, tools: [ask], middleware: [showing(setup)] });
-      await setup.memory.track(agent).invoke(QUESTION);
+      await setup.memory.track(agent).invoke(ASKED);
       expect(await credit(setup.memory)).toEqual({ restart: 1, scale: 1 });
       expect(await credit(setup.memory, "coffee")).toEqual({});
     },
@@ -96,7 +96,7 @@ describe("an agent with the middleware and a limit", () => {
     const setup = await bench();
     const middleware = [showing(setup), limit];
     const agent = setup.memory.track(createAgent({ model: model(), tools: [act], middleware }));
-    await agent.invoke(QUESTION, { runId: RUN_ID });
+    await agent.invoke(ASKED, { runId: RUN_ID });
     expect((await setup.memory.explain(RUN_ID))?.outcome).toMatchObject({ reward: 0, tier: "completed" });
     expect(await credit(setup.memory)).toEqual({ restart: -1, scale: -1 });
   });
@@ -119,14 +119,14 @@ describe("an agent with the middleware and a limit", () => {
     const down = recording();
     down.alwaysThrow(new Error("down"));
     const middleware = [showing(setup), modelRetries({ maxRetries: 1, initialDelayMs: 1 })];
-    await setup.memory.track(createAgent({ model: down, middleware })).invoke(QUESTION, { runId: RUN_ID });
+    await setup.memory.track(createAgent({ model: down, middleware })).invoke(ASKED, { runId: RUN_ID });
     expect((await setup.memory.explain(RUN_ID))?.outcome).toMatchObject({ reward: 0, tier: "completed" });
   });
 
   it("has succeeded within its limits", async () => {
     const setup = await bench();
     const middleware = [showing(setup), modelCalls({ runLimit: 4 })];
-    await setup.memory.track(createAgent({ model: model(), tools: [act], middleware })).invoke(QUESTION);
+    await setup.memory.track(createAgent({ model: model(), tools: [act], middleware })).invoke(ASKED);
     expect(await credit(setup.memory)).toEqual({ restart: 1, scale: 1 });
   });
 });

@@ -4,7 +4,7 @@ import { type AgentMiddleware, createAgent, createMiddleware, tool } from "langc
 import { describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { type QavrMiddlewareFields, qavrMiddleware } from "../../src/agents/index.js";
-import { approval, ask, type Call, calling, messageOf, QUESTION, recording, systemPrompts } from "../support/agent.js";
+import { ASKED, approval, ask, type Call, calling, messageOf, recording, systemPrompts } from "../support/agent.js";
 import { type Bench, bench, credit, NEXT_RUN_ID, nothingOpen, RUN_ID } from "../support/bench.js";
 import { only } from "../support/corpus.js";
 
@@ -22,7 +22,7 @@ describe("an agent with the middleware", () => {
     const setup = await bench();
     const model = recording([{ name: "act", args: {}, id: "c1" }]);
     const agent = createAgent({ model, tools: [act()], middleware: [showing(setup)], systemPrompt: "You are kind." });
-    const result = await setup.memory.track(agent).invoke(QUESTION);
+    const result = await setup.memory.track(agent).invoke(ASKED);
     const [first, second] = systemPrompts(model);
     expect(first).toBe(
       "You are kind.\n\n<memories>\nWhat was learned in earlier runs and may help with this one, each under its handle. " +
@@ -39,7 +39,7 @@ describe("an agent with the middleware", () => {
     const search = vi.spyOn(setup.vectors, "similaritySearchVectorWithScore");
     const steps = ["c1", "c2", "c3"].map((id) => [{ name: "act", args: {}, id }]);
     const agent = createAgent({ model: recording(...steps), tools: [act()], middleware: [showing(setup)] });
-    await setup.memory.track(agent).invoke(QUESTION, { runId: RUN_ID });
+    await setup.memory.track(agent).invoke(ASKED, { runId: RUN_ID });
     expect(search).toHaveBeenCalledTimes(1);
     expect((await setup.memory.explain(RUN_ID))?.exposures).toHaveLength(1);
     expect(await credit(setup.memory)).toEqual({ restart: 1, scale: 1 });
@@ -49,7 +49,7 @@ describe("an agent with the middleware", () => {
   it("gets a system prompt of memories alone where it has none of its own", async () => {
     const setup = await bench();
     const model = recording();
-    await createAgent({ model, middleware: [showing(setup)] }).invoke(QUESTION);
+    await createAgent({ model, middleware: [showing(setup)] }).invoke(ASKED);
     expect(systemPrompts(model)[0]).toMatch(/^<memories>\n/);
   });
 
@@ -58,7 +58,7 @@ describe("an agent with the middleware", () => {
     const model = recording();
     const image = { type: "image_url" as const, image_url: "data:image/png;base64,AAAA" };
     const systemPrompt = new SystemMessage({ content: [image], additional_kwargs: { kept: true } });
-    await createAgent({ model, middleware: [showing(setup)], systemPrompt }).invoke(QUESTION);
+    await createAgent({ model, middleware: [showing(setup)], systemPrompt }).invoke(ASKED);
     expect(model.calls[0]?.messages[0]).toMatchObject({
       content: [image, { type: "text", text: expect.stringContaining("<memories>\n") }],
       additional_kwargs: { kept: true },
@@ -69,7 +69,7 @@ describe("an agent with the middleware", () => {
     const setup = await bench();
     const model = recording();
     const middleware = showing(setup, { filter: () => false });
-    await createAgent({ model, middleware: [middleware], systemPrompt: "You are kind." }).invoke(QUESTION);
+    await createAgent({ model, middleware: [middleware], systemPrompt: "You are kind." }).invoke(ASKED);
     expect(systemPrompts(model)).toEqual(["You are kind."]);
   });
 
@@ -86,7 +86,7 @@ describe("an agent with the middleware", () => {
         model: calling([{ name: "broken", args: {}, id: "c1" }]),
         tools: [broken],
         middleware: [showing(setup), ...extra],
-      }).invoke(QUESTION);
+      }).invoke(ASKED);
     expect(messageOf(await run([]), "broken").text).toContain("tool exploded");
     const wrapping = createMiddleware({ name: "wrapping", wrapToolCall: (request, handler) => handler(request) });
     await expect(run([wrapping])).rejects.toThrow("tool exploded");
@@ -97,7 +97,7 @@ describe("an agent with the middleware", () => {
     const model = recording();
     const coffee = showing(setup, { name: "office", k: 1, query: () => "coffee machine" });
     const agent = createAgent({ model, middleware: [showing(setup), coffee] });
-    await setup.memory.track(agent).invoke(QUESTION, { runId: RUN_ID });
+    await setup.memory.track(agent).invoke(ASKED, { runId: RUN_ID });
     expect(systemPrompts(model)[0]?.match(/\[m\d\] \w+/g)).toEqual(["[m1] restart", "[m2] scale", "[m3] the"]);
     expect(await credit(setup.memory)).toEqual({ restart: 1, scale: 1, coffee: 1 });
   });
@@ -123,7 +123,7 @@ describe("the middleware's query", () => {
   it.each([
     ["there is no human message", { messages: [{ role: "assistant" as const, content: "hello" }] }, {}],
     ["it is empty", { messages: [{ role: "user" as const, content: " " }] }, {}],
-    ["the application wants none", QUESTION, { query: () => undefined }],
+    ["the application wants none", ASKED, { query: () => undefined }],
   ])("asks nothing when %s", async (_when, input, fields) => {
     const setup = await bench();
     const search = vi.spyOn(setup.vectors, "similaritySearchVectorWithScore");
@@ -145,7 +145,7 @@ describe("the middleware's budget", () => {
     // With handle and line break: restart 65, scale 60, clear 67.
     const fields = { ...perCharacter, k: 3, maxTokens: FRAME + 62 };
     const agent = createAgent({ model, middleware: [showing(setup, fields)] });
-    await setup.memory.track(agent).invoke(QUESTION, { runId: RUN_ID });
+    await setup.memory.track(agent).invoke(ASKED, { runId: RUN_ID });
     expect(systemPrompts(model)[0]?.match(/\[m\d\] \w+/g)).toEqual(["[m2] scale"]);
     expect(await credit(setup.memory)).toEqual({ scale: 1 });
   });
@@ -154,7 +154,7 @@ describe("the middleware's budget", () => {
     const setup = await bench();
     const model = recording();
     const agent = createAgent({ model, middleware: [showing(setup, { ...perCharacter, maxTokens: FRAME + 1 })] });
-    await setup.memory.track(agent).invoke(QUESTION);
+    await setup.memory.track(agent).invoke(ASKED);
     expect(systemPrompts(model)).toEqual([""]);
     expect(await credit(setup.memory)).toEqual({});
     expect(await nothingOpen(setup.memory)).toBe(true);
@@ -169,7 +169,7 @@ describe("the middleware's budget", () => {
     await createAgent({
       model,
       middleware: [showing(setup, { k: 1, maxCharacters: 24, filter: only("long") })],
-    }).invoke(QUESTION);
+    }).invoke(ASKED);
     expect(systemPrompts(model)[0]).toContain("[m1] payment queue stuck: 😀…\n");
   });
 
@@ -180,7 +180,7 @@ describe("the middleware's budget", () => {
     await createAgent({
       model,
       middleware: [showing(setup, { ...perCharacter, countTokens, maxTokens: FRAME + 1 })],
-    }).invoke(QUESTION);
+    }).invoke(ASKED);
     expect(systemPrompts(model)).toEqual([""]);
   });
 });
@@ -195,7 +195,7 @@ describe("an agent whose memories cannot be had", () => {
     const setup = await bench();
     const model = recording();
     const agent = setup.memory.track(createAgent({ model, middleware: [showing(setup, fields)] }));
-    expect((await agent.invoke(QUESTION)).messages).toHaveLength(2);
+    expect((await agent.invoke(ASKED)).messages).toHaveLength(2);
     expect(systemPrompts(model)).toEqual([""]);
     expect(setup.codes()).toContain("MEMORIES_UNAVAILABLE");
     expect(await credit(setup.memory)).toEqual({});
@@ -210,7 +210,7 @@ describe("an agent whose memories cannot be had", () => {
     const model = recording();
     const base = { invoke: () => Promise.reject(error) } as never;
     await createAgent({ model, middleware: [showing(setup, { base })] })
-      .invoke(QUESTION)
+      .invoke(ASKED)
       .catch(() => undefined);
     expect(model.callCount).toBe(0);
     expect(setup.codes()).not.toContain("MEMORIES_UNAVAILABLE");
@@ -220,13 +220,13 @@ describe("an agent whose memories cannot be had", () => {
     const setup = await bench({ onError: "throw" });
     const base = { invoke: () => Promise.reject(new Error("store is down")) } as never;
     const agent = createAgent({ model: recording(), middleware: [showing(setup, { base })] });
-    await expect(agent.invoke(QUESTION)).rejects.toThrow("store is down");
+    await expect(agent.invoke(ASKED)).rejects.toThrow("store is down");
   });
 
   it("is shown the store's own first ones, without handles, where learning is off", async () => {
     const setup = await bench({ enabled: false });
     const model = recording();
-    await createAgent({ model, middleware: [showing(setup, { k: 1 })] }).invoke(QUESTION);
+    await createAgent({ model, middleware: [showing(setup, { k: 1 })] }).invoke(ASKED);
     expect(systemPrompts(model)[0]).toContain("\n- restart the payment service");
   });
 });
@@ -243,7 +243,7 @@ describe("an agent that a person must approve", () => {
     const agent = setup.memory.track(
       createAgent({ model, tools: [act()], middleware: [showing(setup), approval()], checkpointer }),
     );
-    expect(await agent.invoke(QUESTION, { ...THREAD, runId: RUN_ID })).toHaveProperty("__interrupt__");
+    expect(await agent.invoke(ASKED, { ...THREAD, runId: RUN_ID })).toHaveProperty("__interrupt__");
     expect(await setup.memory.explain(RUN_ID)).toMatchObject({ state: "suspended" });
     expect(await credit(setup.memory)).toEqual({});
 
@@ -270,7 +270,7 @@ describe("an agent that a person must approve", () => {
         checkpointer: new MemorySaver(),
       }),
     );
-    await agent.invoke(QUESTION, THREAD);
+    await agent.invoke(ASKED, THREAD);
     const result = await agent.invoke(approve, THREAD);
     expect(messageOf(result, "report_outcome").text).toBe("Recorded. Ignored m9: not shown in this run.");
     expect(await credit(setup.memory)).toEqual({ restart: 1, scale: -1 });

@@ -2,6 +2,7 @@ import type { BaseMessage } from "@langchain/core/messages";
 import { AIMessage } from "@langchain/core/messages";
 import { type FakeBuiltModel, fakeModel } from "@langchain/core/testing";
 import { type AgentMiddleware, FakeToolCallingModel, humanInTheLoopMiddleware } from "langchain";
+import { QUESTION } from "./bench.js";
 
 export type Call = { name: string; args: Record<string, unknown>; id: string };
 
@@ -9,8 +10,8 @@ export const ask = (content: string): { messages: { role: "user"; content: strin
   messages: [{ role: "user", content }],
 });
 
-/** A request that three memories of the corpus are about. */
-export const QUESTION: ReturnType<typeof ask> = ask("payment queue stuck");
+/** {@link QUESTION}, as an agent is asked it. */
+export const ASKED: ReturnType<typeof ask> = ask(QUESTION);
 
 /** A model that makes these tool calls, one step each, and then answers. */
 export const calling = (...steps: Call[][]): FakeToolCallingModel =>

@@ -12,7 +12,7 @@ import { wordEmbedder } from "./word-embedder.js";
 /** The user whose memories the tests share. */
 export const USER = "user";
 
-/** What users remember, and a request that finds it. */
+/** A note of the users, and a request that finds it. */
 export const NOTE = "deploy the service with helm upgrade";
 export const QUESTION = "how is the service deployed";
 
