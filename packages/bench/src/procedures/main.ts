@@ -10,7 +10,7 @@ import { measureSpeed } from "./speed.js";
 import { measureTrials } from "./trials.js";
 
 const LOOK = { seeds: 1, runs: 200, tests: 100, trials: 100, listed: 200, hosted: 40 };
-const FULL = { seeds: 3, runs: 1_000, tests: 500, trials: 500, listed: 1_000, hosted: 200 };
+const FULL = { seeds: 8, runs: 1_000, tests: 500, trials: 500, listed: 1_000, hosted: 200 };
 const PLOT = fileURLToPath(new URL("../../../../docs/benchmarks/procedures.svg", import.meta.url));
 
 async function measureProcedures(full: boolean): Promise<ProcedureResults> {

@@ -25,7 +25,7 @@ const DIMS = 256;
 /** Texts that the embedding is fitted on. */
 const FITTED = 3_000;
 
-/** @param runs Runs that teach. @param tests Other requests, before and after them. */
+/** @param runs Runs that teach. @param tests Other requests, asked before and after them. */
 export async function measureMatching(seed: number, runs: number, tests: number): Promise<MatchingResult[]> {
   const { procedures: known, requests } = await buildCorpus(seed);
   const files = Object.fromEntries(known.map((one) => [`procedures/${one.name}.md`, fileOf(one)]));
@@ -58,7 +58,7 @@ export async function measureMatching(seed: number, runs: number, tests: number)
           await procedures.load((right ?? (found[0] as (typeof found)[number])).id, { episode });
           await engine.report(episode, { reward: right !== undefined, tier: "verified" });
         }
-        const after = await hits(requests.slice(tests + runs, 2 * tests + runs));
+        const after = await hits(requests.slice(0, tests));
         await procedures.close();
         await engine.close();
         return { search, seed, before, after };
@@ -104,7 +104,7 @@ export async function measureTwins(seed: number, runs: number, tests: number): P
     };
     const before = await share(requests.slice(0, tests));
     for (const request of requests.slice(tests, tests + runs)) await follow(request, true);
-    const after = await share(requests.slice(tests + runs, 2 * tests + runs));
+    const after = await share(requests.slice(0, tests));
     await procedures.close();
     await engine.close();
     return { seed, before, after };

@@ -1,4 +1,4 @@
-import { linePlot, markdownTable, mean, plain, rounded, whole } from "@qavr/lab";
+import { gainText, linePlot, markdownTable, mean, pairedInterval, plain, rounded, whole } from "@qavr/lab";
 import { originLine, type Report } from "../report/benchmark.js";
 import type { HostedListingResult } from "./hosted-listing.js";
 import type { ListingResult } from "./listing.js";
@@ -19,13 +19,13 @@ export interface ProcedureResults {
 const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
 
 function matchingTable({ matching, twins }: ProcedureResults): string {
-  const row = (what: string, own: readonly { readonly before: number; readonly after: number }[]): string[] => [
-    what,
-    plain(mean(own.map(({ before }) => before))),
-    plain(mean(own.map(({ after }) => after))),
-  ];
+  const row = (what: string, own: readonly { readonly before: number; readonly after: number }[]): string[] => {
+    const before = own.map((one) => one.before);
+    const after = own.map((one) => one.after);
+    return [what, plain(mean(before)), plain(mean(after)), gainText(pairedInterval(after, before))];
+  };
   return markdownTable(
-    ["", "before", "after the runs"],
+    ["", "before", "after the runs", "gain"],
     [
       ...(["words", "words + vectors"] as const).map((search) =>
         row(
@@ -36,11 +36,6 @@ function matchingTable({ matching, twins }: ProcedureResults): string {
       row("first place right, half of the needs misled", twins),
     ],
   );
-}
-
-/** Mean change of hit@3 by learning, both searches. */
-function changeOf(matching: readonly MatchingResult[]): number {
-  return mean(matching.map(({ before, after }) => after - before));
 }
 
 function speedText({ query, cold, match, edit }: SpeedResult): string {
@@ -127,9 +122,6 @@ succeeds, or the first, and fails: a vote on the procedure loaded. In the last l
 fails, and the agent follows the first.
 
 ${matchingTable(report)}
-
-**Where none misleads, learning costs** ${plain(-changeOf(matching))} of hit@3, since a procedure that succeeded rises for other needs, too. Then give the engine the learner
-\`similarity()\`; counts and reviews stay.
 
 ## Speed
 
