@@ -1,5 +1,6 @@
 import { createEngine, type Engine, type EngineOptions, type Ranking } from "@qavr/core";
 import { describe, expect, it } from "vitest";
+import { closing } from "../../core/test/support/closing.js";
 import { handTimer } from "../../core/test/support/hand-timer.js";
 import { type PgPool, postgresStore } from "../src/index.js";
 import { interceptedPool } from "./support/intercepted-pool.js";
@@ -11,7 +12,7 @@ const server = await testServer();
 const TOO_LONG = 51;
 
 const engineOn = (pool: PgPool, schema: string, options: Partial<EngineOptions>): Engine =>
-  createEngine({ store: postgresStore({ pool, schema, partitions: 2 }), holdout: 0, ...options });
+  closing(createEngine({ store: postgresStore({ pool, schema, partitions: 2 }), holdout: 0, ...options }));
 const rank = (engine: Engine): Promise<Ranking> => {
   const candidates = ["a", "b"].map((id, place) => ({ id, similarity: 0.9 - 0.01 * place }));
   return engine.rank({ candidates, vector: [1, 2, 3], topK: 2 });
@@ -64,7 +65,6 @@ describe("the first rankings of a process", () => {
       expect(engine.health()).toMatchObject({ readCircuitOpen: false, degradedRankings: 6 });
       await engine.end((before[0] as Ranking).episode, { reward: true });
       expect((await engine.status()).taught).toBe(taught + 1);
-      await engine.close();
     },
   );
 
@@ -82,6 +82,5 @@ describe("the first rankings of a process", () => {
     const ranked = await rank(opened);
     expect([ids(ranked), ranked.degraded]).toEqual([["b", "a"], undefined]);
     expect(opened.health()).toMatchObject({ readCircuitOpen: false, degradedRankings: 0 });
-    for (const engine of [asked, opened]) await engine.close();
   });
 });

@@ -2,11 +2,10 @@ import { writeStates } from "@qavr/store-conformance";
 import { describe, expect, it } from "vitest";
 import { counting, NO_COUNT, tally } from "../../core/test/support/counting.js";
 import { connections } from "../src/connection/connections.js";
-import { postgresStore } from "../src/index.js";
 import { resolvePostgresOptions } from "../src/postgres-options.js";
 import { BESIDE, copyAll, copyChanges } from "../src/tables/copy-tables.js";
 import { createTables, TABLES } from "../src/tables/create-tables.js";
-import { testServer } from "./support/server.js";
+import { openStore, testServer } from "./support/server.js";
 
 const server = await testServer();
 
@@ -14,7 +13,7 @@ describe("tables that are copied while they are written to", () => {
   it("are the same in the end: what was added, compacted, erased, erased and begun again", async () => {
     const schema = server.schema();
     const options = { pool: server.pool, schema, partitions: 2 };
-    const store = postgresStore(options);
+    const store = openStore(options);
     const commit = (namespace: string, ...keys: string[]) => store.commit(namespace, keys.map(tally), counting);
     for (const name of ["left", "added", "compacted", "again", "gone", "anew", "shorter"])
       await commit(name, "a", "b", "c");
@@ -44,6 +43,5 @@ describe("tables that are copied while they are written to", () => {
       expect(differing, table).toEqual([]);
       expect((await server.pool.query(rows)).rowCount, table).toBeGreaterThan(0);
     }
-    await store.close();
   });
 });

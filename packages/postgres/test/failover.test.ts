@@ -3,7 +3,7 @@ import { type CuttingProxy, cuttingProxy, type PostgresServer, startServer } fro
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { countIn, counting, tally } from "../../core/test/support/counting.js";
-import { postgresStore } from "../src/index.js";
+import { openStore } from "./support/server.js";
 import { SOON } from "./support/soon.js";
 
 /** Counts, and keeps the entry's key beside it. */
@@ -30,7 +30,7 @@ describe("stores whose server fails over to a replica that had not received the 
 
   it("go on with what the new server has, also when that has as many commits by now", async () => {
     const connectionString = address.url(primary.url());
-    const [store, other] = [postgresStore(connectionString), postgresStore(connectionString)];
+    const [store, other] = [openStore(connectionString), openStore(connectionString)];
     const commit = (from: typeof store, key: string): Promise<unknown> => {
       const entry: LedgerEntry = tally(key);
       return from.commit("n", [entry], countingWith(key));
@@ -58,6 +58,5 @@ describe("stores whose server fails over to a replica that had not received the 
     const entries = await other.readEntries("n", { limit: 10 });
     expect(entries.map(({ key }) => key)).toEqual(["a", "b", "kept", "c", "lost"]);
     expect([await countIn(store), await countIn(other), (await other.verify()).damaged]).toEqual([5, 5, 0]);
-    for (const each of [store, other]) await each.close();
   });
 });

@@ -6,12 +6,13 @@ import { cuttingProxy } from "@qavr/postgres-server";
 import { writeStates } from "@qavr/store-conformance";
 import { Client, Pool } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { closing } from "../../core/test/support/closing.js";
 import { countIn, counting, NO_COUNT, tally } from "../../core/test/support/counting.js";
 import { postgresStore } from "../src/index.js";
 import { heldPool } from "./support/held-pool.js";
 import { interceptedPool } from "./support/intercepted-pool.js";
 import { ledgers } from "./support/ledgers.js";
-import { testServer } from "./support/server.js";
+import { openStore, testServer } from "./support/server.js";
 import { SOON } from "./support/soon.js";
 
 const server = await testServer();
@@ -25,8 +26,8 @@ const idsOf = (store: Store, cursor: number): string[] | undefined =>
 describe("a store that may be a little behind", () => {
   it("answers rankings from what it knows until its staleness is over, and everything else exactly", async () => {
     const schema = await ledger();
-    const store = postgresStore({ connectionString, schema, staleness: 60_000, listen: false });
-    const other = postgresStore({ connectionString, schema });
+    const store = openStore({ connectionString, schema, staleness: 60_000, listen: false });
+    const other = openStore({ connectionString, schema });
     await store.commit("n", [tally("a")], counting);
     await other.commit("n", [tally("b")], counting);
     await store.refresh?.("n", lagging);
@@ -36,23 +37,21 @@ describe("a store that may be a little behind", () => {
     await other.commit("n", [tally("c")], counting);
     await store.refresh?.("n");
     expect(await countIn(store, "n", lagging)).toBe(3);
-    for (const each of [store, other]) await each.close();
   });
 
   it("sees its own commits at once", async () => {
-    const store = postgresStore({ connectionString, schema: await ledger(), staleness: 60_000, listen: false });
+    const store = openStore({ connectionString, schema: await ledger(), staleness: 60_000, listen: false });
     for (let n = 1; n <= 5; n++) {
       await store.commit("n", [tally(`k${n}`)], counting);
       expect(await countIn(store, "n", lagging)).toBe(n);
     }
     await store.eraseNamespace("n");
     expect(await countIn(store, "n", lagging)).toBe(0);
-    await store.close();
   });
 
   it("keeps its own commits when the answer to an earlier question comes late", async () => {
     const pool = heldPool(server.pool);
-    const store = postgresStore({ pool, schema: await ledger(), staleness: 60_000, listen: false });
+    const store = openStore({ pool, schema: await ledger(), staleness: 60_000, listen: false });
     for (const key of ["a", "b"]) await store.commit("n", [tally(key)], counting);
     const written = pool.hold("with moved as", "statement");
     const answered = pool.hold("select now.revision, now.digest, found.place", "answer");
@@ -67,20 +66,18 @@ describe("a store that may be a little behind", () => {
     answered.letGo();
     await ranking;
     expect([await countIn(store, "n", lagging), await countIn(store, "n", refreshed)]).toEqual([3, 3]);
-    await store.close();
   });
 
   it("is never behind for longer than its staleness", async () => {
     const schema = await ledger();
-    const store = postgresStore({ connectionString, schema, staleness: 40, listen: false });
-    const other = postgresStore({ connectionString, schema });
+    const store = openStore({ connectionString, schema, staleness: 40, listen: false });
+    const other = openStore({ connectionString, schema });
     for (let n = 1; n <= 5; n++) {
       await other.commit("n", [tally(`k${n}`)], counting);
       await pause(60);
       await store.refresh?.("n", lagging);
       expect(await countIn(store, "n", lagging)).toBe(n);
     }
-    for (const each of [store, other]) await each.close();
   });
 });
 
@@ -94,8 +91,8 @@ describe("a reader that refreshes once and then reads several times", () => {
         return server.pool.connect();
       },
     };
-    const store = postgresStore({ pool: counted, schema });
-    const other = postgresStore({ connectionString, schema });
+    const store = openStore({ pool: counted, schema });
+    const other = openStore({ connectionString, schema });
     await store.commit("n", [tally("a")], counting);
     await store.refresh?.("n");
     questions = 0;
@@ -108,7 +105,6 @@ describe("a reader that refreshes once and then reads several times", () => {
     await other.commit("n", [tally("c")], counting);
     await store.refresh?.("n");
     expect(await countIn(store, "n", refreshed)).toBe(3);
-    for (const each of [store, other]) await each.close();
   });
 
   it("asks again for what its cache has no room for, after any number of outcomes", async () => {
@@ -119,7 +115,7 @@ describe("a reader that refreshes once and then reads several times", () => {
         return server.pool.connect();
       },
     };
-    const store = postgresStore({ pool: counted, schema: await ledger(), cacheBytes: 16 * 1024 });
+    const store = openStore({ pool: counted, schema: await ledger(), cacheBytes: 16 * 1024 });
     // biome-ignore lint/correctness/useYield: a reduction that needs to see nothing
     const learn: Reduce = function* ({ seq }) {
       return [{ scope: "memory:docs", id: `m${seq}`, value: new Uint8Array(1024) }];
@@ -133,7 +129,6 @@ describe("a reader that refreshes once and then reads several times", () => {
       if (questions === 0) kept.push(n);
     }
     expect(kept).toEqual([100, 99, 98, 97, 96, 95, 94, 93, 92, 91, 90, 89, 88]);
-    await store.close();
   });
 
   it("costs an engine that is alone in a namespace four round trips per run, one of them for the ranking", async () => {
@@ -143,7 +138,7 @@ describe("a reader that refreshes once and then reads several times", () => {
       asked.push(text);
       return send();
     });
-    const engine = createEngine({ store: postgresStore({ pool, schema }), readTimeout: 10_000 });
+    const engine = closing(createEngine({ store: postgresStore({ pool, schema }), readTimeout: 10_000 }));
     const rank = async (): Promise<string> => {
       await engine.fetchSize({ topK: 1 });
       const candidates = ["a", "b"].map((id, place) => ({ id, similarity: 0.9 - 0.1 * place }));
@@ -155,13 +150,12 @@ describe("a reader that refreshes once and then reads several times", () => {
     expect(asked).toHaveLength(1);
     await engine.end(episode, { reward: true });
     expect(asked).toHaveLength(4);
-    await engine.close();
   });
 });
 
 describe("stores that listen to each other", () => {
   const open = (schema: string, staleness: number): Store =>
-    postgresStore({ connectionString, schema, staleness, listen: true });
+    openStore({ connectionString, schema, staleness, listen: true });
 
   it("hear that others have changed a namespace, and ask what it is now", async () => {
     const schema = await ledger();
@@ -172,14 +166,13 @@ describe("stores that listen to each other", () => {
     await heard(store, () => other.commit("n", [tally("b")], counting), 2);
     await heard(store, () => writeStates(other, "n", [NO_COUNT]), 0);
     await heard(store, () => other.eraseNamespace("n"), 0);
-    for (const each of [store, other]) await each.close();
   });
 
   it("hear also of what was found to be done already, after its answer was lost", async () => {
     const schema = await ledger();
-    const proxy = await cuttingProxy(server.port);
+    const proxy = closing(await cuttingProxy(server.port));
     const [store, behind] = [open(schema, 600_000), { connectionString: proxy.url(connectionString), prepare: false }];
-    const other = postgresStore({ ...behind, schema, staleness: 600_000, listen: true });
+    const other = openStore({ ...behind, schema, staleness: 600_000, listen: true });
     await other.commit("n", [tally("a")], counting);
     await countIn(store);
     await listening(2);
@@ -198,14 +191,12 @@ describe("stores that listen to each other", () => {
       0,
     );
     expect(proxy.cuts).toBe(2);
-    for (const each of [store, other]) await each.close();
-    await proxy.close();
   });
 
   it("take nothing from what a login without any right announces", async () => {
     const schema = await ledger();
     const [store, other] = [open(schema, 600_000), open(schema, 600_000)];
-    const silent = postgresStore({ connectionString, schema });
+    const silent = openStore({ connectionString, schema });
     await other.commit("n", [tally("a")], counting);
     expect(await countIn(store)).toBe(1);
     await listening(2);
@@ -229,7 +220,6 @@ describe("stores that listen to each other", () => {
     await store.commit("n", [tally("c")], counting);
     expect(await countIn(silent)).toBe(3);
     await stranger.end();
-    for (const each of [store, other, silent]) await each.close();
   });
 
   it("listen again after their connection was lost", async () => {
@@ -244,7 +234,6 @@ describe("stores that listen to each other", () => {
     const cursor = store.changesSince?.("n", 0).cursor as number;
     await other.commit("n", [tally("b")], counting);
     await expect.poll(() => idsOf(store, cursor), SOON).toBeUndefined();
-    for (const each of [store, other]) await each.close();
   });
 
   /** Expects that a store forgets what it has cached when another one acts, and finds that count then. */
@@ -291,21 +280,20 @@ describe("a store with a replica", () => {
 
   it("reads states for rankings there, and nothing else", async () => {
     const schema = await ledger();
-    const writer = postgresStore({ connectionString, schema });
+    const writer = openStore({ connectionString, schema });
     await writer.commit("n", [tally("a")], counting);
     await replayed();
     reads = 0;
-    const store = postgresStore({ connectionString, schema, staleness: 60_000, listen: false, replica: counted });
+    const store = openStore({ connectionString, schema, staleness: 60_000, listen: false, replica: counted });
     expect(await countIn(store)).toBe(1);
     expect(reads).toBe(0);
     const [absent] = await store.readStates("n", "stats", ["other"], lagging);
     expect([absent, reads]).toEqual([undefined, 1]);
-    for (const each of [writer, store]) await each.close();
   });
 
   it("passes the replica over while that is behind what is known, and when it is gone", async () => {
     const schema = await ledger();
-    const store = postgresStore({
+    const store = openStore({
       connectionString,
       schema,
       staleness: 60_000,
@@ -329,6 +317,5 @@ describe("a store with a replica", () => {
     await replica.kill();
     expect(await countIn(store, "n", lagging)).toBe(1);
     await replica.restart();
-    await store.close();
   });
 });

@@ -1,6 +1,7 @@
 import { Pool } from "pg";
 import { describe, expect, it } from "vitest";
 import { type PostgresStoreOptions, postgresStore } from "../src/index.js";
+import { openStore } from "./support/server.js";
 
 const connectionString = "postgres://nobody@localhost:1/none";
 const pool = new Pool({ connectionString });
@@ -45,9 +46,8 @@ describe("postgresStore", () => {
     ["its options, before its URL", { connectionString: `${connectionString}?qavr_schema=a`, schema: "b" }, "b"],
     ["neither", { connectionString: `${connectionString}?sslmode=disable` }, "qavr"],
   ])("takes the schema from %s", async (_, options, schema) => {
-    const store = postgresStore(options);
+    const store = openStore(options);
     await expect(store.head("n")).rejects.toMatchObject({ details: { place: `schema ${schema} at localhost:1/none` } });
-    await store.close();
   });
 
   it("does not repeat a URL that it refuses, which may hold a password", () => {

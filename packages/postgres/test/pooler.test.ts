@@ -1,9 +1,8 @@
 import { Client } from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { countIn, counting, tally } from "../../core/test/support/counting.js";
-import { postgresStore } from "../src/index.js";
 import { refusalOf } from "./support/refusal.js";
-import { testServer } from "./support/server.js";
+import { openStore, testServer } from "./support/server.js";
 import { type StrictPooler, strictPooler } from "./support/strict-pooler.js";
 
 const server = await testServer();
@@ -15,7 +14,7 @@ describe("a store behind a pooler that refuses settings", () => {
   });
   afterAll(() => pooler.close());
   const open = (schema: string) =>
-    postgresStore({ connectionString: pooler.url(server.url()), schema, prepare: false, lockTimeout: 300 });
+    openStore({ connectionString: pooler.url(server.url()), schema, prepare: false, lockTimeout: 300 });
 
   it("works by its URL, for many callers from the first one on", async () => {
     const store = open(server.schema());
@@ -23,7 +22,6 @@ describe("a store behind a pooler that refuses settings", () => {
     await Promise.all(keys.map((key) => store.commit(`n-${key}`, [tally(key)], counting)));
     expect(await Promise.all(keys.map((key) => countIn(store, `n-${key}`)))).toEqual([1, 1, 1, 1]);
     expect(await store.verify()).toMatchObject({ namespaces: 4, damaged: 0, entries: 4 });
-    await store.close();
   });
 
   it("has its limits in every transaction, reads included", async () => {
@@ -38,7 +36,6 @@ describe("a store behind a pooler that refuses settings", () => {
     expect(await refusalOf(store.commit("n", [tally("b")], counting))).toMatchObject(busy);
     await blocker.end();
     expect(await store.commit("n", [tally("b")], counting)).toEqual([{ status: "committed", seq: 2 }]);
-    await store.close();
   });
 
   it("leaves no setting behind in a session that others get next, also when it builds indexes again", async () => {

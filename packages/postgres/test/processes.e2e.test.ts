@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { countIn, counting, tally } from "../../core/test/support/counting.js";
 import { postgresStore } from "../src/index.js";
 import { runChild } from "./support/child.js";
-import { testServer } from "./support/server.js";
+import { openStore, testServer } from "./support/server.js";
 
 const server = await testServer();
 const connectionString = server.url();
@@ -17,16 +17,15 @@ describe("several processes on one ledger", () => {
       ),
     );
     expect(children).toEqual(Array(6).fill({ code: 0, stdout: "5\n", stderr: "" }));
-    const store = postgresStore({ connectionString, schema });
+    const store = openStore({ connectionString, schema });
     expect(await countIn(store)).toBe(30);
-    await store.close();
   });
 });
 
 describe("two handles that write to many namespaces at once", () => {
   it("never deadlock, and keep one order per namespace", async () => {
     const schema = server.schema();
-    const handles = [0, 1].map(() => postgresStore({ connectionString, schema, writers: 6 }));
+    const handles = [0, 1].map(() => openStore({ connectionString, schema, writers: 6 }));
     const calls = Array.from({ length: 600 }, (_, call) =>
       handles[call % 2]?.commit(`n${(call * 7) % 12}`, [tally(`k${call}`)], counting),
     );
@@ -38,7 +37,6 @@ describe("two handles that write to many namespaces at once", () => {
     }
     const { rows } = await server.pool.query("select sum(deadlocks)::int as deadlocks from pg_stat_database");
     expect(rows).toEqual([{ deadlocks: 0 }]);
-    for (const handle of handles) await handle.close();
   });
 
   it("show a reader that has seen an entry all entries before it, and the state of at least that moment", async () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { countIn, counting, tally } from "../../core/test/support/counting.js";
 import { postgresStore } from "../src/index.js";
 import { refusalOf } from "./support/refusal.js";
-import { testServer } from "./support/server.js";
+import { openStore, testServer } from "./support/server.js";
 import { SOON } from "./support/soon.js";
 
 const server = await testServer();
@@ -30,48 +30,43 @@ async function login(name: string): Promise<string> {
 
 describe("a PostgreSQL store tells by code", () => {
   it("that nothing listens at the address", async () => {
-    const store = postgresStore("postgres://app:secret@localhost:1/qavr");
+    const store = openStore("postgres://app:secret@localhost:1/qavr");
     const refusal = await refusalOf(store.commit("n", [tally("a")], counting));
     expect(refusal).toMatchObject({
       code: "STORE_UNAVAILABLE",
       details: { place: "schema qavr at localhost:1/qavr" },
     });
     expect(refusal.message).not.toContain("secret");
-    await store.close();
   });
 
   it("that nothing listens at any of several addresses", async () => {
-    const store = postgresStore("postgres://app:secret@localhost:1,localhost:2/qavr");
+    const store = openStore("postgres://app:secret@localhost:1,localhost:2/qavr");
     const refusal = await refusalOf(store.head("n"));
     const details = { place: "schema qavr at localhost:1,localhost:2/qavr" };
     expect(refusal).toMatchObject({ code: "STORE_UNAVAILABLE", details });
     expect(refusal.message).not.toContain("secret");
-    await store.close();
   });
 
   it("that the password is wrong", async () => {
-    const store = postgresStore(server.url({ password: "wrong" }));
+    const store = openStore(server.url({ password: "wrong" }));
     expect(await refusalOf(store.head("n"))).toMatchObject({ code: "STORE_DENIED", details: { sqlState: "28P01" } });
-    await store.close();
   });
 
   it("that there is no such database", async () => {
-    const store = postgresStore(server.url({ database: "nowhere" }));
+    const store = openStore(server.url({ database: "nowhere" }));
     expect(await refusalOf(store.head("n"))).toMatchObject({
       code: "STORE_UNAVAILABLE",
       details: { sqlState: "3D000" },
     });
-    await store.close();
   });
 
   it("that the login may not create the schema, and works as soon as it may", async () => {
     const schema = server.schema();
     const connectionString = await login("newcomer");
-    const store = postgresStore({ connectionString, schema });
+    const store = openStore({ connectionString, schema });
     expect(await refusalOf(store.head("n"))).toMatchObject({ code: "STORE_DENIED", details: { sqlState: "42501" } });
     await server.pool.query(`create schema ${schema} authorization newcomer`);
     expect(await store.commit("n", [tally("a")], counting)).toEqual([{ status: "committed", seq: 1 }]);
-    await store.close();
   });
 
   it("that the server ended a transaction which took too long", async () => {
@@ -82,49 +77,46 @@ describe("a PostgreSQL store tells by code", () => {
     await store.head("n");
     await store.close();
     await server.pool.query("alter role hurried set transaction_timeout = 50");
-    const other = postgresStore({ connectionString, schema });
+    const other = openStore({ connectionString, schema });
     const commit = other.commit("n", [tally("a")], function* () {
       yield [{ scope: "stats", id: "count" }];
       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 200);
       return [];
     });
     expect(await refusalOf(commit)).toMatchObject({ code: "STORE_UNAVAILABLE", details: { sqlState: "25P04" } });
-    await other.close();
   });
 
   it("that the login may read only", async () => {
     const schema = server.schema();
-    const owner = postgresStore({ pool: server.pool, schema });
+    const owner = openStore({ pool: server.pool, schema });
     await owner.commit("n", [tally("a")], counting);
     const connectionString = await login("reader");
     await server.pool.query(`grant usage on schema ${schema} to reader`);
     await server.pool.query(`grant select on all tables in schema ${schema} to reader`);
-    const store = postgresStore({ connectionString, schema, migrate: false });
+    const store = openStore({ connectionString, schema, migrate: false });
     expect(await countIn(store)).toBe(1);
     expect(await refusalOf(store.commit("n", [tally("b")], counting))).toMatchObject({ code: "STORE_DENIED" });
     await server.pool.query(`grant update on all tables in schema ${schema} to reader`);
     await server.pool.query("alter role reader set default_transaction_read_only = on");
-    const other = postgresStore({ connectionString, schema, migrate: false });
+    const other = openStore({ connectionString, schema, migrate: false });
     expect(await refusalOf(other.commit("n", [tally("b")], counting))).toMatchObject({
       code: "STORE_UNWRITABLE",
       details: { sqlState: "25006" },
     });
-    for (const each of [owner, store, other]) await each.close();
   });
 
   it("that a table is missing", async () => {
     const schema = server.schema();
-    const store = postgresStore({ pool: server.pool, schema });
+    const store = openStore({ pool: server.pool, schema });
     await store.commit("n", [tally("a")], counting);
     await server.pool.query(`drop table ${schema}.entry`);
     expect(await refusalOf(store.readEntries("n", { limit: 1 }))).toMatchObject({ code: "STORE_CORRUPT" });
     expect(await refusalOf(store.commit("n", [tally("b")], counting))).toMatchObject({ code: "STORE_CORRUPT" });
-    await store.close();
   });
 
   it("that somebody else keeps a namespace locked, and changes nothing meanwhile", async () => {
     const schema = server.schema();
-    const [store, quick] = [1, 2].map(() => postgresStore({ pool: server.pool, schema, lockTimeout: 100 }));
+    const [store, quick] = [1, 2].map(() => openStore({ pool: server.pool, schema, lockTimeout: 100 }));
     if (!store || !quick) throw new Error("two stores");
     await quick.commit("n", [tally("a")], counting);
     const blocker = new Client(server.url());
@@ -138,7 +130,6 @@ describe("a PostgreSQL store tells by code", () => {
     expect(await countIn(store)).toBe(1);
     await blocker.end();
     expect(await store.commit("n", [tally("b")], counting)).toEqual([{ status: "committed", seq: 2 }]);
-    for (const each of [store, quick]) await each.close();
   });
 
   it("that the server does not answer, and goes on when it does", async () => {
@@ -148,7 +139,7 @@ describe("a PostgreSQL store tells by code", () => {
     await creator.close();
     const connectionString = server.url();
     const [statementTimeout, lockTimeout, connectTimeout] = [1_500, 1_500, 1_500];
-    const store = postgresStore({ connectionString, schema, statementTimeout, lockTimeout, connectTimeout });
+    const store = openStore({ connectionString, schema, statementTimeout, lockTimeout, connectTimeout });
     expect(await countIn(store)).toBe(1);
     server.freeze();
     try {
@@ -162,7 +153,6 @@ describe("a PostgreSQL store tells by code", () => {
     const [receipt] = await store.commit("n", [tally("b")], counting);
     expect(receipt?.seq).toBe(2);
     expect(await countIn(store)).toBe(2);
-    await store.close();
   });
 });
 
@@ -181,23 +171,21 @@ describe("a transaction that the server gives up", () => {
 
   it.each(["40001", "40P01"])("with %s is tried again, and every outcome counts once", async (sqlState) => {
     const schema = server.schema();
-    const store = postgresStore({ pool: server.pool, schema });
+    const store = openStore({ pool: server.pool, schema });
     await store.commit("n", [tally("a")], counting);
     const tries = await failing(schema, 2, sqlState);
     expect(await store.commit("n", [tally("b")], counting)).toEqual([{ status: "committed", seq: 2 }]);
     expect([await tries(), await countIn(store)]).toEqual([3, 2]);
-    await store.close();
   });
 
   it("again and again is refused with STORE_BUSY after a few tries", async () => {
     const schema = server.schema();
-    const store = postgresStore({ pool: server.pool, schema });
+    const store = openStore({ pool: server.pool, schema });
     await store.commit("n", [tally("a")], counting);
     const tries = await failing(schema, 1_000, "40001");
     expect(await refusalOf(store.commit("n", [tally("b")], counting))).toMatchObject({ code: "STORE_BUSY" });
     expect(await tries()).toBeLessThan(10);
     expect([await store.head("n"), await countIn(store)]).toEqual([1, 1]);
-    await store.close();
   });
 });
 
@@ -215,10 +203,9 @@ describe("the pool of a PostgreSQL store", () => {
   it.runIf(existsSync(TCP_TABLE))(
     "asks silent connections whether they are still there when it is the store's own",
     async () => {
-      const store = postgresStore({ connectionString: server.url(), schema: server.schema() });
+      const store = openStore({ connectionString: server.url(), schema: server.schema() });
       await store.head("n");
       expect(keptAlive(server.port)).toBeGreaterThan(0);
-      await store.close();
     },
   );
 

@@ -1,9 +1,8 @@
 import { writeStates } from "@qavr/store-conformance";
 import { describe, expect, it } from "vitest";
 import { counting, tally } from "../../core/test/support/counting.js";
-import { postgresStore } from "../src/index.js";
 import { interceptedPool } from "./support/intercepted-pool.js";
-import { testServer } from "./support/server.js";
+import { openStore, testServer } from "./support/server.js";
 
 const server = await testServer();
 
@@ -19,7 +18,7 @@ describe("a commit that is repeated", () => {
       }
       return answer;
     });
-    const store = postgresStore({ pool, schema: server.schema() });
+    const store = openStore({ pool, schema: server.schema() });
     const entries = ["a", "b", "c"].map((key) => ({ ...tally(key), payload: new Uint8Array(500_000).fill(1) }));
     const others = entries.map((entry) => ({ ...entry, payload: new Uint8Array(500_000).fill(2) }));
     await store.commit("n", entries, counting);
@@ -34,6 +33,5 @@ describe("a commit that is repeated", () => {
       expect(received).toBeLessThan(10_000);
     }
     expect(await store.head("n")).toBe(3);
-    await store.close();
   });
 });

@@ -7,6 +7,7 @@ import type { Reduce, SequencedEntry } from "@qavr/core/store";
 import { ledgerReducer } from "@qavr/core/store";
 import { sqliteStore } from "@qavr/sqlite";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { closing } from "../../core/test/support/closing.js";
 import { postgresStore } from "../src/index.js";
 import { testServer } from "./support/server.js";
 
@@ -62,11 +63,10 @@ describe("the same events", () => {
     );
     expect(dumps[0]?.states.size).toBeGreaterThan(60);
     for (const other of dumps.slice(1)) expect(other).toEqual(dumps[0]);
-    const engines = stores.map((store) => createEngine({ store, clock: () => 0 }));
+    const engines = stores.map((store) => closing(createEngine({ store, clock: () => 0 })));
     const reads = await Promise.all(engines.map(known));
     expect(reads[0]?.pages[0]).toMatchObject([{ shown: expect.any(Number) }, {}, {}, {}]);
     for (const other of reads.slice(1)) expect(other).toEqual(reads[0]);
-    for (const engine of engines) await engine.close();
   });
 
   it("stand after a replay of the engine as they stood before it", async () => {

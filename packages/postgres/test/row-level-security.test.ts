@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { countIn, counting, NO_COUNT, tally } from "../../core/test/support/counting.js";
 import { postgresStore } from "../src/index.js";
 import { nameId } from "../src/tables/digests.js";
-import { testServer } from "./support/server.js";
+import { openStore, testServer } from "./support/server.js";
 
 const server = await testServer();
 
@@ -42,10 +42,9 @@ describe("row-level security", () => {
   });
 
   it("is found by a store that was not told of it", async () => {
-    const other = postgresStore({ connectionString: server.url({ user: "app", password: "secret" }), schema });
+    const other = openStore({ connectionString: server.url({ user: "app", password: "secret" }), schema });
     expect(await countIn(other, "a")).toBe(2);
     expect(await other.commit("a", [tally("l")], counting)).toEqual([{ status: "duplicate", seq: 2 }]);
-    await other.close();
   });
 
   it("shows a statement that names no namespace nothing, also when it asks a partition", async () => {

@@ -6,7 +6,7 @@ import { resolvePostgresOptions } from "../src/postgres-options.js";
 import { MIGRATIONS, type Migration, prepareSchema } from "../src/tables/schema.js";
 import { interceptedPool } from "./support/intercepted-pool.js";
 import { refusalOf } from "./support/refusal.js";
-import { testServer } from "./support/server.js";
+import { openStore, testServer } from "./support/server.js";
 
 const server = await testServer();
 const { pool } = server;
@@ -19,7 +19,7 @@ const tablesOf = async (schema: string): Promise<string[]> => {
 describe("the tables of a PostgreSQL store", () => {
   it("are split by namespace into 16 partitions, all of which get their share", async () => {
     const schema = server.schema();
-    const store = postgresStore({ pool, schema });
+    const store = openStore({ pool, schema });
     for (let n = 0; n < 200; n++) await store.commit(`n${n}`, [tally("a")], counting);
     expect(await tablesOf(schema)).toHaveLength(1 + 4 * 17);
     for (const table of ["namespace", "entry", "state"]) {
@@ -27,21 +27,19 @@ describe("the tables of a PostgreSQL store", () => {
       expect(rows).toHaveLength(16);
       expect(rows.reduce((sum, { count }) => sum + count, 0)).toBe(200);
     }
-    await store.close();
   });
 
   it("are plain tables for engines that distribute them by themselves", async () => {
     const schema = server.schema();
-    const store = postgresStore({ pool, schema, partitions: 0 });
+    const store = openStore({ pool, schema, partitions: 0 });
     await store.commit("n", [tally("a")], counting);
     expect(await tablesOf(schema)).toEqual(["checkpoint_state", "entry", "ledger", "namespace", "state"]);
     expect(await countIn(store)).toBe(1);
-    await store.close();
   });
 
   it.each([16, 0])("keep large states and entries in their rows (%i partitions)", async (partitions) => {
     const schema = server.schema();
-    const store = postgresStore({ pool, schema, partitions });
+    const store = openStore({ pool, schema, partitions });
     const large = { ...tally("a"), payload: new Uint8Array(5_000).fill(1) };
     // biome-ignore lint/correctness/useYield: a reduction that needs to see nothing
     await store.commit("n", [large], function* () {
@@ -54,23 +52,21 @@ describe("the tables of a PostgreSQL store", () => {
     );
     expect(rows[0].moved).toBe(0);
     expect(rows[0].kept).toBeGreaterThan(10_000);
-    await store.close();
   });
 
   it("may live in a schema of any name", async () => {
     const schema = `it's "odd"\\`;
-    const store = postgresStore({ pool, schema });
+    const store = openStore({ pool, schema });
     await store.commit("n", [tally("a")], counting);
-    const other = postgresStore({ pool, schema });
+    const other = openStore({ pool, schema });
     expect(await countIn(other)).toBe(1);
-    for (const each of [store, other]) await each.close();
   });
 
   it.each([0, 2])(
     "are keyed and distributed by namespace first, every one of them, in %i partitions",
     async (partitions) => {
       const schema = server.schema();
-      const store = postgresStore({ pool, schema, partitions });
+      const store = openStore({ pool, schema, partitions });
       await store.head("n");
       const { rows } = await pool.query(
         `select relname::text as name, attname::text as first, pg_get_partkeydef(pg_class.oid) as by
@@ -93,7 +89,6 @@ describe("the tables of a PostgreSQL store", () => {
         keyed("namespace", "id"),
         keyed("state"),
       ]);
-      await store.close();
     },
   );
 });
@@ -102,32 +97,29 @@ describe("opening a PostgreSQL store", () => {
   it("refuses a schema with tables of another application, and leaves it as it was", async () => {
     const schema = server.schema();
     await pool.query(`create schema ${schema}; create table ${schema}.entry (id int)`);
-    const store = postgresStore({ pool, schema });
+    const store = openStore({ pool, schema });
     expect(await refusalOf(store.head("n"))).toMatchObject({ code: "STORE_FOREIGN" });
     await pool.query(`create table ${schema}.ledger (name text)`);
     expect(await refusalOf(store.head("n"))).toMatchObject({ code: "STORE_FOREIGN" });
     expect(await tablesOf(schema)).toEqual(["entry", "ledger"]);
-    await store.close();
   });
 
   it("refuses one that has only the newest of its tables' names in it", async () => {
     const schema = server.schema();
     await pool.query(`create schema ${schema}; create table ${schema}.checkpoint_state (id int)`);
-    const store = postgresStore({ pool, schema });
+    const store = openStore({ pool, schema });
     expect(await refusalOf(store.head("n"))).toMatchObject({ code: "STORE_FOREIGN" });
     expect(await tablesOf(schema)).toEqual(["checkpoint_state"]);
-    await store.close();
   });
 
   it("refuses a ledger of a newer version", async () => {
     const schema = server.schema();
-    const store = postgresStore({ pool, schema });
+    const store = openStore({ pool, schema });
     await store.commit("n", [tally("a")], counting);
     await pool.query(`update ${schema}.ledger set version = 99`);
-    const newer = postgresStore({ pool, schema });
+    const newer = openStore({ pool, schema });
     const details = { schema: 99, known: 1 };
     expect(await refusalOf(newer.head("n"))).toMatchObject({ code: "STORE_NEWER_SCHEMA", details });
-    for (const each of [store, newer]) await each.close();
   });
 
   it.each([0, 2])(
@@ -152,13 +144,12 @@ describe("opening a PostgreSQL store", () => {
 
   it("creates nothing when it may not, and finds what somebody else has created", async () => {
     const schema = server.schema();
-    const store = postgresStore({ pool, schema, migrate: false });
+    const store = openStore({ pool, schema, migrate: false });
     expect(await refusalOf(store.head("n"))).toMatchObject({ code: "STORE_UNAVAILABLE" });
     expect(await tablesOf(schema)).toEqual([]);
-    const other = postgresStore({ pool, schema });
+    const other = openStore({ pool, schema });
     await other.head("n");
     expect(await store.commit("n", [tally("a")], counting)).toEqual([{ status: "committed", seq: 1 }]);
-    for (const each of [store, other]) await each.close();
   });
 
   it("migrates an older ledger by the steps that it lacks, whole or not at all", async () => {
@@ -185,12 +176,11 @@ describe("opening a PostgreSQL store", () => {
   it("keeps nothing of a migration that fails on its way", async () => {
     const schema = server.schema();
     await pool.query(`create schema ${schema}; create table ${schema}.state_7 (id int)`);
-    const store = postgresStore({ pool, schema });
+    const store = openStore({ pool, schema });
     expect(await refusalOf(store.head("n"))).toMatchObject({ code: "STORE_FAILED", details: { sqlState: "42P07" } });
     expect(await tablesOf(schema)).toEqual(["state_7"]);
     await pool.query(`drop table ${schema}.state_7`);
     expect(await store.head("n")).toBe(0);
-    await store.close();
   });
 
   it("creates the tables once more when the server gave that up to break a deadlock", async () => {
@@ -199,26 +189,23 @@ describe("opening a PostgreSQL store", () => {
       if (text.startsWith("create") && deadlocks-- > 0) throw Object.assign(new Error("deadlock"), { code: "40P01" });
       return send();
     });
-    const store = postgresStore({ pool: broken, schema: server.schema(), partitions: 0 });
+    const store = openStore({ pool: broken, schema: server.schema(), partitions: 0 });
     expect(await store.head("n")).toBe(0);
     expect(deadlocks).toBeLessThan(0);
-    await store.close();
   });
 
   it("says that a server without Citus cannot have shards", async () => {
     const schema = server.schema();
-    const store = postgresStore({ pool, schema, shards: 2 });
+    const store = openStore({ pool, schema, shards: 2 });
     expect(await refusalOf(store.head("n"))).toMatchObject({ code: "UNSUPPORTED" });
     expect(await tablesOf(schema)).toEqual([]);
-    await store.close();
   });
 
   it("works for many handles at the same moment", async () => {
     const schema = server.schema();
-    const stores = Array.from({ length: 12 }, () => postgresStore({ pool, schema }));
+    const stores = Array.from({ length: 12 }, () => openStore({ pool, schema }));
     await Promise.all(stores.map((store, i) => store.commit("n", [tally(`k${i}`)], counting)));
     expect(await countIn(stores[0] as (typeof stores)[0])).toBe(12);
-    for (const store of stores) await store.close();
   });
 });
 
@@ -227,7 +214,7 @@ describe("a server whose commits do not wait for the disk", () => {
     const schema = server.schema();
     await pool.query("create role hasty login superuser password 'secret'");
     await pool.query("alter role hasty set synchronous_commit = off");
-    const store = postgresStore({ connectionString: server.url({ user: "hasty", password: "secret" }), schema });
+    const store = openStore({ connectionString: server.url({ user: "hasty", password: "secret" }), schema });
     await store.head("n");
     await pool.query(`
       create table ${schema}.seen (setting text);
@@ -238,6 +225,5 @@ describe("a server whose commits do not wait for the disk", () => {
     for (const key of ["a", "b", "c", "d"]) await store.commit("n", [tally(key)], counting);
     const { rows } = await pool.query(`select setting from ${schema}.seen`);
     expect(rows).toEqual(Array(4).fill({ setting: "on" }));
-    await store.close();
   });
 });

@@ -5,11 +5,13 @@ import type { PostgresServer } from "@qavr/postgres-server";
 import { writeStates } from "@qavr/store-conformance";
 import { Client, Pool } from "pg";
 import { describe, expect, it, vi } from "vitest";
+import { closing } from "../../core/test/support/closing.js";
 import { countIn, counting, tally } from "../../core/test/support/counting.js";
 import { distributeLedger, postgresStore } from "../src/index.js";
 import { nameId } from "../src/tables/digests.js";
 import { testCluster } from "./support/cluster.js";
 import { refusalOf } from "./support/refusal.js";
+import { openStore } from "./support/server.js";
 import { SOON } from "./support/soon.js";
 
 const cluster = await testCluster();
@@ -101,7 +103,7 @@ describe("a commit on shards", () => {
 
   it("waits for the disk of its node, where commits do not, and has its limits there", async () => {
     const schema = await cluster.ledger();
-    const store = postgresStore({ pool, schema, lockTimeout: 4_321, statementTimeout: 8_765 });
+    const store = openStore({ pool, schema, lockTimeout: 4_321, statementTimeout: 8_765 });
     const node = await workerOf(schema, "n");
     await onNode(node, async (client) => {
       await client.query("alter system set synchronous_commit = off");
@@ -128,12 +130,11 @@ describe("a commit on shards", () => {
       await client.query("alter system reset synchronous_commit");
       await client.query("select pg_reload_conf()");
     });
-    await store.close();
   });
 
   it("waits for a lock on its node no longer than was said, with the lock and without", async () => {
     const schema = await cluster.ledger();
-    const [store, quick] = [1, 2].map(() => postgresStore({ pool, schema, lockTimeout: 200 }));
+    const [store, quick] = [1, 2].map(() => openStore({ pool, schema, lockTimeout: 200 }));
     if (!store || !quick) throw new Error("two stores");
     await quick.commit("n", [tally("a")], counting);
     const blocker = new Client(coordinator.url());
@@ -145,7 +146,6 @@ describe("a commit on shards", () => {
     expect(await store.commit("m", [tally("b")], counting)).toEqual([{ status: "committed", seq: 1 }]);
     await blocker.end();
     expect(await store.commit("n", [tally("b")], counting)).toEqual([{ status: "committed", seq: 2 }]);
-    for (const each of [store, quick]) await each.close();
   });
 });
 
@@ -167,7 +167,7 @@ describe("a ledger on shards", () => {
 
   it("is current at every node, and by notifications where its URL names them all", async () => {
     const schema = await cluster.ledger();
-    const open = () => postgresStore({ connectionString: cluster.url, schema, staleness: 600_000, listen: true });
+    const open = () => openStore({ connectionString: cluster.url, schema, staleness: 600_000, listen: true });
     const [store, other] = [open(), open()];
     await store.commit("n", [tally("a")], counting);
     expect(await countIn(other, "n", { mayLag: true })).toBe(1);
@@ -177,34 +177,30 @@ describe("a ledger on shards", () => {
     expect(await countIn(other)).toBe(2);
     await store.commit("n", [tally("c")], counting);
     await expect.poll(() => countIn(other, "n", { mayLag: true }), SOON).toBe(3);
-    for (const each of [store, other]) await each.close();
   });
 
   it("is created by several processes at once, in one schema and in several", async () => {
     const schemas = ["once_a", "once_b", "once_c", "once_a", "once_b", "once_c"];
-    const stores = schemas.map((schema) => postgresStore({ pool, schema, shards: 2 }));
+    const stores = schemas.map((schema) => openStore({ pool, schema, shards: 2 }));
     expect(await Promise.all(stores.map((store) => store.head("n")))).toEqual(Array(6).fill(0));
-    for (const store of stores) await store.close();
   });
 
   it("may live in a schema of any name", async () => {
     const schema = `it's "odd"\\`;
-    const store = postgresStore({ pool, schema, shards: 2 });
+    const store = openStore({ pool, schema, shards: 2 });
     for (const key of ["a", "b"]) await store.commit("n", [tally(key)], counting);
     expect(await countIn(store)).toBe(2);
-    await store.close();
   });
 
   it("is not created at a worker", async () => {
-    const store = postgresStore({ pool: cluster.workerPools[0] as Pool, schema: "elsewhere", shards: 2 });
+    const store = openStore({ pool: cluster.workerPools[0] as Pool, schema: "elsewhere", shards: 2 });
     expect(await refusalOf(store.head("n"))).toMatchObject({ code: "UNSUPPORTED" });
-    await store.close();
   });
 
   it("shows each transaction its own namespace under row-level security, and lists all", async () => {
     await pool.query("create role app login; create schema secured authorization app");
     const connectionString = coordinator.url({ user: "app" });
-    const store = postgresStore({ connectionString, schema: "secured", shards: 4, rowLevelSecurity: true });
+    const store = openStore({ connectionString, schema: "secured", shards: 4, rowLevelSecurity: true });
     await store.head("n");
     const names = await oneOnEach("secured");
     for (const name of names) {
@@ -219,7 +215,6 @@ describe("a ledger on shards", () => {
       expect((await client.query(`select 1 from secured.${table}`)).rows).toEqual([]);
     }
     await client.end();
-    await store.close();
   });
 });
 
@@ -243,7 +238,7 @@ describe("a URL of all nodes", () => {
     const [name] = (await oneOnEach(schema)) as [string];
     const [home, other] = workers as [PostgresServer, PostgresServer];
     const now = performance.now.bind(performance);
-    const store = postgresStore({ connectionString: cluster.url, schema });
+    const store = openStore({ connectionString: cluster.url, schema });
     const write = async (): Promise<number[]> => {
       for (let n = 0; n < 9; n++) await store.commit(name, [tally(`${now()}`)], counting);
       return askedToWrite(schema);
@@ -257,14 +252,13 @@ describe("a URL of all nodes", () => {
     expect(await write()).toContain(other.port);
     later.mockRestore();
     expect(await countIn(store, name)).toBe(18);
-    await store.close();
   });
 });
 
 describe("a cluster with a node away", () => {
   it("stops the namespaces of a dead worker only, and says which part is missing", async () => {
     const schema = await cluster.ledger();
-    const store = postgresStore({ pool, schema });
+    const store = openStore({ pool, schema });
     const [here, away] = (await oneOnEach(schema)) as [string, string];
     for (const name of [here, away]) await store.commit(name, [tally("a")], counting);
     const dead = await workerOf(schema, away);
@@ -286,7 +280,6 @@ describe("a cluster with a node away", () => {
     }
     expect((await store.commit(away, [tally("b")], counting))[0]?.seq).toBe(2);
     expect(await store.verify()).toMatchObject({ namespaces: 2, damaged: 0 });
-    await store.close();
   });
 
   it("has all that can be read verified, by an engine and behind a routed store", async () => {
@@ -297,7 +290,7 @@ describe("a cluster with a node away", () => {
       stores: { cluster: store, other: postgresStore({ pool, schema: "other" }) },
       by: () => "cluster",
     });
-    const engine = createEngine({ store: routed, readTimeout: 60_000 });
+    const engine = closing(createEngine({ store: routed, readTimeout: 60_000 }));
     for (const namespace of [here, away]) {
       const { episode } = await engine.rank({ namespace, candidates: [{ id: "a", similarity: 1 }], topK: 1 });
       await engine.end(episode, { reward: true });
@@ -312,12 +305,11 @@ describe("a cluster with a node away", () => {
     } finally {
       await dead.restart();
     }
-    await engine.close();
   });
 
   it("goes on without its coordinator where the URL names its workers, too", async () => {
     const schema = await cluster.ledger();
-    const store = postgresStore({ connectionString: cluster.url, schema });
+    const store = openStore({ connectionString: cluster.url, schema });
     const names = await oneOnEach(schema);
     for (const name of names) await store.commit(name, [tally("a")], counting);
     await coordinator.kill();
@@ -335,14 +327,13 @@ describe("a cluster with a node away", () => {
       await coordinator.restart();
     }
     expect(await store.verify()).toMatchObject({ namespaces: 2, entries: 26, damaged: 0 });
-    await store.close();
   });
 });
 
 describe("a ledger on one server", () => {
   it.each([0, 2])("is distributed and brought back under writers, which go on (%i partitions)", async (partitions) => {
     const schema = `turned_${partitions}`;
-    const stores = [1, 2, 3].map(() => postgresStore({ pool, schema, partitions }));
+    const stores = [1, 2, 3].map(() => openStore({ pool, schema, partitions }));
     const [store] = stores as [(typeof stores)[0]];
     const names = ["a", "b", "c", "d"];
     for (const name of names) await store.commit(name, [tally("first")], counting);
@@ -375,13 +366,12 @@ describe("a ledger on one server", () => {
     expect(await store.verify()).toMatchObject({ namespaces: 4, entries: written, damaged: 0 });
     const counts = await Promise.all(names.map((name) => countIn(store, name)));
     expect(counts.reduce((sum, count) => sum + count, 0)).toBe(written);
-    for (const each of stores) await each.close();
   });
 
   it("keeps its row-level security and its grants, and loses no row that they hide", async () => {
     await pool.query("create role owner login; create role reader login; create schema hidden authorization owner");
     const options = { connectionString: coordinator.url({ user: "owner" }), schema: "hidden" };
-    const first = postgresStore({ ...options, rowLevelSecurity: true });
+    const first = openStore({ ...options, rowLevelSecurity: true });
     for (const name of ["a", "b"]) await first.commit(name, [tally("a"), tally("b")], counting);
     await pool.query("grant usage on schema hidden to reader; grant select on all tables in schema hidden to reader");
     const asReader = { ...options, connectionString: coordinator.url({ user: "reader" }), migrate: false };
@@ -397,6 +387,5 @@ describe("a ledger on one server", () => {
       for (const each of [store, reading]) await each.close();
     }
     expect((await first.commit("a", [tally("c")], counting))[0]?.seq).toBe(3);
-    await first.close();
   });
 });

@@ -6,7 +6,7 @@ import { countIn, counting, tally } from "../../core/test/support/counting.js";
 import { postgresStore } from "../src/index.js";
 import { changeSetting } from "./support/change-setting.js";
 import { refusalOf } from "./support/refusal.js";
-import { testServer } from "./support/server.js";
+import { openStore, testServer } from "./support/server.js";
 import { SOON } from "./support/soon.js";
 
 const server = await testServer();
@@ -46,7 +46,7 @@ async function waits<Result>(call: Promise<Result>, before?: number): Promise<Re
 }
 
 describe("with synchronous replication", () => {
-  const open = (schema: string): Store => postgresStore({ connectionString, schema });
+  const open = (schema: string): Store => openStore({ connectionString, schema });
   const c = [tally("c")];
 
   it("a commit whose session was ended while it waited for a replica waits for it again, and so does whoever repeats it", async () => {
@@ -66,7 +66,6 @@ describe("with synchronous replication", () => {
     await waitFor("the_replica");
     expect(await waits(store.commit("n", c, counting))).toEqual([{ status: "duplicate", seq: 3 }]);
     expect(await countIn(store)).toBe(4);
-    for (const each of [store, other]) await each.close();
   });
 
   it("so do a compaction and an erasure", async () => {
@@ -80,7 +79,6 @@ describe("with synchronous replication", () => {
     const erased = store.eraseNamespace("n");
     await waits(erased, await endWaiting());
     expect([await store.head("n"), await store.namespaces({ limit: 1 })]).toEqual([0, []]);
-    await store.close();
   });
 
   it("a repeated commit waits for somebody else's lock no longer than was said, on any pool", async () => {

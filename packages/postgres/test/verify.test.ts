@@ -3,10 +3,11 @@ import { compact, exportState, repair, verify } from "@qavr/core/maintenance";
 import { cuttingProxy } from "@qavr/postgres-server";
 import { writeStates } from "@qavr/store-conformance";
 import { describe, expect, it } from "vitest";
+import { closing } from "../../core/test/support/closing.js";
 import { countIn, counting, NO_COUNT, tally } from "../../core/test/support/counting.js";
 import { postgresStore } from "../src/index.js";
 import { refusalOf } from "./support/refusal.js";
-import { testServer } from "./support/server.js";
+import { openStore, testServer } from "./support/server.js";
 
 const server = await testServer();
 const { pool } = server;
@@ -29,12 +30,11 @@ describe("a server that rounds numbers in its answers", () => {
     await server.pool.query("create role rounding superuser login password 'secret'");
     await server.pool.query("alter role rounding set extra_float_digits = 0");
     const connectionString = server.url({ user: "rounding", password: "secret" });
-    const store = postgresStore({ connectionString, schema: server.schema() });
+    const store = openStore({ connectionString, schema: server.schema() });
     const at = 1_700_000_000_000.123;
     await store.commit("n", [{ ...tally("k"), at }], counting);
     expect(await store.readEntries("n", { limit: 1 })).toMatchObject([{ at }]);
     expect(await store.verify("n")).toMatchObject({ entries: 1, damaged: 0 });
-    await store.close();
   });
 });
 
@@ -93,20 +93,19 @@ describe("verify of a PostgreSQL ledger", () => {
       2,
     ],
   ])("finds %s", async (_what, change, problem, seq) => {
-    const store = postgresStore({ pool, schema: await tampered(change) });
+    const store = openStore({ pool, schema: await tampered(change) });
     const check = await store.verify();
     expect(check.damaged).toBeGreaterThan(0);
     expect(check.damage[0]?.problem).toMatch(problem);
     if (seq !== undefined) expect(check.damage[0]).toMatchObject({ namespace: "n", seq });
     // A namespace whose name was changed is there no more under either.
     if (seq !== undefined) expect((await store.verify("n")).damaged).toBe(check.damaged);
-    await store.close();
   });
 
   it("reads no damaged entry and no damaged checkpoint as something else", async () => {
     const change = (s: string): string =>
       `update ${s}.entry set at = at + 1 where seq = 4; update ${s}.checkpoint_state set value = '\\x00'`;
-    const store = postgresStore({ pool, schema: await tampered(change) });
+    const store = openStore({ pool, schema: await tampered(change) });
     expect((await store.readEntries("n", { limit: 1 })).map(({ seq }) => seq)).toEqual([3]);
     for (const after of [0, 3]) {
       expect(await refusalOf(store.readEntries("n", { after, limit: 10 }))).toMatchObject({ code: "STORE_CORRUPT" });
@@ -116,13 +115,12 @@ describe("verify of a PostgreSQL ledger", () => {
       code: "STORE_CORRUPT",
     });
     expect(await countIn(store)).toBe(0);
-    await store.close();
   });
 
   it.each([3, 2])(
     "does not take a ledger for ended after %i entries where the ones after them are gone",
     async (left) => {
-      const store = postgresStore({
+      const store = openStore({
         pool,
         schema: await tampered((s) => `delete from ${s}.entry where seq > ${left}`),
       });
@@ -133,36 +131,32 @@ describe("verify of a PostgreSQL ledger", () => {
         });
       }
       if (left > 2) expect(await store.readEntries("n", { limit: left - 2 })).toHaveLength(left - 2);
-      await store.close();
     },
   );
 
   it("reads no entries of a namespace whose own row is gone", async () => {
-    const store = postgresStore({ pool, schema: await tampered((s) => `delete from ${s}.namespace`) });
+    const store = openStore({ pool, schema: await tampered((s) => `delete from ${s}.namespace`) });
     for (const after of [0, 3]) {
       expect(await refusalOf(store.readEntries("n", { after, limit: 10 }))).toMatchObject({ code: "STORE_CORRUPT" });
     }
-    await store.close();
   });
 
   it("does not take a server that is out of reach for damage", async () => {
-    const proxy = await cuttingProxy(server.port);
-    const store = postgresStore({ connectionString: proxy.url(server.url()), schema: server.schema() });
+    const proxy = closing(await cuttingProxy(server.port));
+    const store = openStore({ connectionString: proxy.url(server.url()), schema: server.schema() });
     await store.commit("n", [tally("a")], counting);
     proxy.block(true);
     for (const only of [undefined, "n"]) {
       expect(await refusalOf(store.verify(only))).toMatchObject({ code: "STORE_UNAVAILABLE" });
     }
-    await store.close();
-    await proxy.close();
   });
 });
 
 describe("compaction of a PostgreSQL ledger", () => {
   it.each(["answered", "unsent"] as const)("whose commit is cut, %s, is done once and says so", async (moment) => {
-    const proxy = await cuttingProxy(server.port);
+    const proxy = closing(await cuttingProxy(server.port));
     const schema = server.schema();
-    const store = postgresStore({ connectionString: proxy.url(server.url()), schema, prepare: false });
+    const store = openStore({ connectionString: proxy.url(server.url()), schema, prepare: false });
     for (let i = 0; i < 5; i++) await store.commit("n", [tally(`k${i}`)], counting);
     // The message that is nothing else: "read committed" begins the transaction.
     proxy.cut("commit\0", moment);
@@ -170,27 +164,23 @@ describe("compaction of a PostgreSQL ledger", () => {
     expect(proxy.cuts).toBe(1);
     expect(await store.readCheckpoint("n")).toEqual(checkpoint);
     expect(await store.verify()).toMatchObject({ damaged: 0, entries: 3 });
-    await store.close();
-    await proxy.close();
   });
 
   it("is in its own process's rankings at once, also when the answer to its commit was lost", async () => {
-    const proxy = await cuttingProxy(server.port);
+    const proxy = closing(await cuttingProxy(server.port));
     const connectionString = proxy.url(server.url());
     const lagging = { staleness: 600_000, listen: false, prepare: false };
-    const store = postgresStore({ connectionString, schema: server.schema(), ...lagging });
+    const store = openStore({ connectionString, schema: server.schema(), ...lagging });
     for (let i = 0; i < 5; i++) await store.commit("n", [tally(`k${i}`)], counting);
     expect(await countIn(store, "n", { mayLag: true })).toBe(5);
     proxy.cut("commit\0", "answered");
     expect(await writeStates(store, "n", [NO_COUNT], checkpoint)).toBe(true);
     expect(await countIn(store, "n", { mayLag: true })).toBe(0);
-    await store.close();
-    await proxy.close();
   });
 
   it("is seen by other handles that have the states cached", async () => {
     const schema = server.schema();
-    const [one, other] = [postgresStore({ pool, schema }), postgresStore({ pool, schema })];
+    const [one, other] = [openStore({ pool, schema }), openStore({ pool, schema })];
     for (let i = 0; i < 5; i++) await one.commit("n", [tally(`k${i}`)], counting);
     expect(await countIn(other)).toBe(5);
     await writeStates(other, "n", [NO_COUNT], checkpoint);
@@ -200,14 +190,15 @@ describe("compaction of a PostgreSQL ledger", () => {
       { status: "committed", seq: 6 },
     ]);
     expect(await countIn(other)).toBe(1);
-    for (const each of [one, other]) await each.close();
   });
 });
 
 describe("an engine on PostgreSQL", () => {
   const learned = async (schema: string): Promise<Engine> => {
     const clock = { now: 1_767_225_600_000 };
-    const engine = createEngine({ store: postgresStore({ pool, schema, partitions: 2 }), clock: () => clock.now });
+    const engine = closing(
+      createEngine({ store: postgresStore({ pool, schema, partitions: 2 }), clock: () => clock.now }),
+    );
     for (let run = 0; run < 20; run++) {
       clock.now += 1_000;
       const candidates = Array.from({ length: 8 }, (_, i) => ({
@@ -235,37 +226,33 @@ describe("an engine on PostgreSQL", () => {
     expect(await verify(engine)).toMatchObject({ ok: false, damaged: 0 });
     expect(await repair(engine)).toMatchObject({ rebuilt: ["default"], after: { ok: true } });
     expect(await exportState(engine)).toEqual(before);
-    await engine.close();
   });
 
   it("is verified under a login that may only read, which may compact nothing", async () => {
     const schema = server.schema();
-    const owner = await learned(schema);
+    await learned(schema);
     await pool.query("create role reader login password 'secret'");
     await pool.query(
       `grant usage on schema ${schema} to reader; grant select on all tables in schema ${schema} to reader`,
     );
     const connectionString = server.url({ user: "reader", password: "secret" });
-    const store = postgresStore({ connectionString, schema, migrate: false });
+    const store = openStore({ connectionString, schema, migrate: false });
     expect(await store.verify()).toEqual(await postgresStore({ pool, schema }).verify());
     const head = await store.head("default");
     const everything = writeStates(store, "default", [], { seq: head, states: [] });
     expect(await refusalOf(everything)).toMatchObject({ code: "STORE_DENIED" });
     expect(await store.readCheckpoint("default")).toBeUndefined();
-    await store.close();
-    await owner.close();
   });
 
   it("repairs what it may under a login that owns nothing, and leaves indexes to their owner", async () => {
     const schema = server.schema();
-    const owner = await learned(schema);
+    await learned(schema);
     await pool.query("create role worker login password 'secret'");
     await pool.query(`grant usage on schema ${schema} to worker`);
     await pool.query(`grant select, insert, update, delete on all tables in schema ${schema} to worker`);
     await pool.query(`update ${schema}.state set value = '\\x00' where right(encode(id, 'hex'), 1) = '1'`);
     const connectionString = server.url({ user: "worker", password: "secret" });
-    const engine = createEngine({ store: postgresStore({ connectionString, schema }) });
+    const engine = closing(createEngine({ store: postgresStore({ connectionString, schema }) }));
     expect(await repair(engine)).toMatchObject({ rebuilt: ["default"], after: { ok: true } });
-    for (const each of [owner, engine]) await each.close();
   });
 });

@@ -22,7 +22,7 @@ import { learnedLedger } from "./support/learned-ledger.js";
 import { refusalOf } from "./support/refusal.js";
 import { SHARES_FILES } from "./support/sharing.js";
 import { tamper } from "./support/tamper.js";
-import { newLedger, tempFolder, tempLedger } from "./support/temp-folder.js";
+import { newLedger, openStore, tempFolder, tempLedger } from "./support/temp-folder.js";
 
 describe("a backup", () => {
   it("holds what was acknowledged before it began, is verified, and restores to a new path", async () => {
@@ -87,9 +87,8 @@ describe("a backup", () => {
     await store.commit("n", [tally("a")], counting);
     expect(await store.backup(copy)).toMatchObject({ entries: 1 });
     await store.close();
-    const opened = sqliteStore(copy);
+    const opened = openStore(copy);
     expect(await opened.head("n")).toBe(1);
-    await opened.close();
   });
 
   it("overwrites nothing, and leaves nothing half done", async () => {
@@ -120,13 +119,12 @@ describe("a backup", () => {
     for (const key of ["a", "b"]) await store.commit("n", [tally(key)], counting);
     await store.close();
     tamper(path, "UPDATE entry SET payload = x'00' WHERE seq = 1");
-    const damaged = sqliteStore(path);
+    const damaged = openStore(path);
     for (let attempt = 0; attempt < 2; attempt++) {
       const refused = damaged.backup(copy);
       await expect(refused).rejects.toMatchObject({ code: "STORE_CORRUPT", details: { path: copy, damaged: 1 } });
       expect(readdirSync(dirname(copy))).toEqual([]);
     }
-    await damaged.close();
   });
 
   it("for which the disk has no room leaves no journal behind", async () => {
@@ -146,7 +144,7 @@ describe("a backup", () => {
 
   it("gives up when another one was faster, and leaves that one as it is", async () => {
     const [path, copy] = [tempLedger(), tempLedger()];
-    const store = sqliteStore(path);
+    const store = openStore(path);
     await store.commit("n", [tally("a")], counting);
     // Between the first look and the name: while the copy is made.
     const restore = interceptSqlite((run) => {
@@ -157,12 +155,11 @@ describe("a backup", () => {
     restore();
     expect(readFileSync(copy, "utf8")).toBe("faster");
     expect(readdirSync(dirname(copy))).toEqual([basename(copy)]);
-    await store.close();
   });
 
   it("has the digest of what was to be copied, or is none", async () => {
     const [path, copy] = [tempLedger(), tempLedger()];
-    const store = sqliteStore(path);
+    const store = openStore(path);
     await store.commit("n", [tally("a")], counting);
     const { digest } = await store.verify();
     const db = new DatabaseSync(path, { readOnly: true });
@@ -170,12 +167,11 @@ describe("a backup", () => {
     expect(readdirSync(dirname(copy))).toEqual([]);
     expect(copyLedger(db, copy, digest)).toMatchObject({ digest });
     db.close();
-    await store.close();
   });
 
   it.each(["-wal", "-shm", "-journal"])("is not made beside a %s that an earlier ledger has left", async (suffix) => {
     const [path, to] = [tempLedger(), tempLedger()];
-    const store = sqliteStore(path);
+    const store = openStore(path);
     await store.commit("n", [tally("a")], counting);
     writeFileSync(`${to}${suffix}`, "left");
     for (const refused of [store.backup(to), restoreBackup(path, to)]) {
@@ -186,7 +182,6 @@ describe("a backup", () => {
       });
     }
     expect(readdirSync(dirname(to))).toEqual([basename(`${to}${suffix}`)]);
-    await store.close();
   });
 
   it("is not restored into the log of the ledger that was moved away", async () => {
@@ -202,10 +197,9 @@ describe("a backup", () => {
     expect(existsSync(path)).toBe(false);
     for (const suffix of ["-wal", "-shm"]) renameSync(`${path}${suffix}`, join(moved, `ledger.db${suffix}`));
     expect(await restoreBackup(copy, path)).toMatchObject({ digest });
-    const [old, restored] = [sqliteStore(join(moved, "ledger.db")), sqliteStore(path)];
+    const [old, restored] = [openStore(join(moved, "ledger.db")), openStore(path)];
     expect([await old.head("n"), await restored.head("n")]).toEqual([23, 20]);
     expect(await restored.verify()).toMatchObject({ digest, damaged: 0 });
-    await Promise.all([old.close(), restored.close()]);
   });
 
   it("that is damaged is refused, and nothing is made of it", async () => {
@@ -252,6 +246,5 @@ describe("a backup", () => {
     ]);
     expect(new Set(heads).size).toBeGreaterThan(2);
     expect(await store.head("n")).toBe(301);
-    await store.close();
   });
 });

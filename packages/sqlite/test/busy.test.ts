@@ -5,7 +5,7 @@ import { countIn, counting, tally } from "../../core/test/support/counting.js";
 import { sqliteStore } from "../src/index.js";
 import { refusalOf } from "./support/refusal.js";
 import { SHARES_FILES } from "./support/sharing.js";
-import { newLedger, tempLedger } from "./support/temp-folder.js";
+import { newLedger, openStore, tempLedger } from "./support/temp-folder.js";
 
 /** Another connection that takes the ledger's write lock and keeps it. */
 function lockOf(path: string): { release(): void } {
@@ -18,7 +18,7 @@ function lockOf(path: string): { release(): void } {
 describe.runIf(SHARES_FILES)("a write while another connection holds the lock", () => {
   it("is refused with STORE_BUSY after the busy timeout, and changes nothing", async () => {
     const path = tempLedger();
-    const store = sqliteStore({ path, busyTimeout: 40 });
+    const store = openStore({ path, busyTimeout: 40 });
     await store.commit("n", [tally("a")], counting);
     const lock = lockOf(path);
     const settled = await Promise.allSettled([
@@ -32,7 +32,6 @@ describe.runIf(SHARES_FILES)("a write while another connection holds the lock", 
     expect(await countIn(store)).toBe(1);
     lock.release();
     expect(await store.commit("n", [tally("b")], counting)).toEqual([{ status: "committed", seq: 2 }]);
-    await store.close();
   });
 
   it("waits without blocking the event loop, joined by later writes, until the lock is free", async () => {
@@ -44,17 +43,15 @@ describe.runIf(SHARES_FILES)("a write while another connection holds the lock", 
     const second = store.commit("n", [tally("b")], counting);
     lock.release();
     expect((await Promise.all([first, second])).flat().map(({ seq }) => seq)).toEqual([1, 2]);
-    await store.close();
   });
 
   it("does not stop reads", async () => {
     const path = tempLedger();
-    const store = sqliteStore({ path, cacheBytes: 0 });
+    const store = openStore({ path, cacheBytes: 0 });
     await store.commit("n", [tally("a")], counting);
     lockOf(path);
     expect(await countIn(store)).toBe(1);
     expect(await store.readEntries("n", { limit: 5 })).toHaveLength(1);
-    await store.close();
   });
 
   it("is finished, or refused, before the store closes", async () => {

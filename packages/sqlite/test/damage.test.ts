@@ -3,11 +3,12 @@ import { createEngine, type Engine, similarity } from "@qavr/core";
 import { compact, repair, replay, verify } from "@qavr/core/maintenance";
 import { writeStates } from "@qavr/store-conformance";
 import { describe, expect, it } from "vitest";
+import { closing } from "../../core/test/support/closing.js";
 import { counting, tally } from "../../core/test/support/counting.js";
 import { sqliteStore } from "../src/index.js";
 import { refusalOf } from "./support/refusal.js";
 import { brokenFrom, tamper } from "./support/tamper.js";
-import { newLedger, tempLedger } from "./support/temp-folder.js";
+import { newLedger, openStore, tempLedger } from "./support/temp-folder.js";
 
 describe("a ledger whose bytes were damaged", () => {
   it("is not read as something else: a flipped bit in an entry is STORE_CORRUPT", async () => {
@@ -19,13 +20,12 @@ describe("a ledger whose bytes were damaged", () => {
     const at = bytes.indexOf(Buffer.from(payload));
     bytes[at + 3] = (bytes[at + 3] as number) ^ 0x10;
     writeFileSync(path, bytes);
-    const damaged = sqliteStore(path);
+    const damaged = openStore(path);
     expect(await damaged.readEntries("n", { limit: 1 })).toHaveLength(1);
     await expect(damaged.readEntries("n", { limit: 10 })).rejects.toMatchObject({
       code: "STORE_CORRUPT",
       details: { seq: 2 },
     });
-    await damaged.close();
   });
 
   it("gives way to an older backup when the files that its error names are moved away", async () => {
@@ -40,9 +40,8 @@ describe("a ledger whose bytes were damaged", () => {
     expect(code).toBe("STORE_CORRUPT");
     for (const [suffix] of message.matchAll(/-(?:wal|shm|mark)\b/g)) rmSync(path + suffix, { force: true });
     copyFileSync(backup, path);
-    const restored = sqliteStore(path);
+    const restored = openStore(path);
     expect(await restored.head("n")).toBe(1);
-    await restored.close();
   });
 
   it("is not read on from an entry that is gone: the next one cannot be checked, and is the damaged one", async () => {
@@ -93,24 +92,22 @@ describe("a ledger whose bytes were damaged", () => {
     }
     await store.close();
     tamper(path, "UPDATE entry SET payload = x'00'; UPDATE compacted_key SET payload_digest = x'00'");
-    const damaged = sqliteStore(path);
+    const damaged = openStore(path);
     for (const [place, key] of ["a", "b", "c", "d"].entries()) {
       const retry = damaged.commit("n", [tally(key)], counting);
       const beside = damaged.commit("n", [tally(`new ${key}`)], counting);
       await expect(retry).rejects.toMatchObject({ code: "STORE_CORRUPT", details: { seq: place + 1 } });
       expect(await beside).toEqual([{ status: "committed", seq: place + 5 }]);
     }
-    await damaged.close();
   });
 
   it("rejects reads and commits that meet a broken page with STORE_CORRUPT", async () => {
     // Everything behind the schema's page: tables and indexes alike.
-    const damaged = sqliteStore(await brokenFrom(4096));
+    const damaged = openStore(await brokenFrom(4096));
     await expect(damaged.readEntries("n", { limit: 10 })).rejects.toMatchObject({ code: "STORE_CORRUPT" });
     await expect(damaged.readStates("n", "stats", ["count"])).rejects.toMatchObject({ code: "STORE_CORRUPT" });
     await expect(damaged.head("n")).rejects.toMatchObject({ code: "STORE_CORRUPT" });
     await expect(damaged.commit("n", [tally("new")], counting)).rejects.toMatchObject({ code: "STORE_CORRUPT" });
-    await damaged.close();
   });
 });
 
@@ -118,7 +115,7 @@ describe("a learned state whose bits have flipped", () => {
   const candidates = Array.from({ length: 6 }, (_, i) => ({ id: `m${i}`, similarity: 0.9 - i / 50 }));
   const logged: { code: string }[] = [];
   const logger = { error: (_: string, fields: { code: string }) => void logged.push(fields) };
-  const engineOn = (path: string): Engine => createEngine({ store: sqliteStore(path), logger });
+  const engineOn = (path: string): Engine => closing(createEngine({ store: sqliteStore(path), logger }));
   const run = async (engine: Engine, reward: boolean) => {
     const { episode } = await engine.rank({ candidates, topK: 3 });
     return engine.end(episode, { reward, tier: "verified" });
@@ -155,7 +152,6 @@ describe("a learned state whose bits have flipped", () => {
     expect(logged.map(({ code }) => code)).toEqual(["STATE_DAMAGED"]);
     if (scopes !== "stats") expect(await scoresOf(engine)).toEqual(scores);
     expect(await verify(engine)).toMatchObject({ ok: true });
-    await engine.close();
   });
 
   it("is not learned on: the outcome waits for the rebuild and counts once", async () => {
@@ -166,7 +162,6 @@ describe("a learned state whose bits have flipped", () => {
     expect(logged.map(({ code }) => code)).toEqual(["STATE_DAMAGED"]);
     expect(await verify(engine)).toMatchObject({ ok: true, damaged: 0 });
     expect((await engine.status()).outcomes.verified).toBe(14);
-    await Promise.all([engine.close(), whole.close()]);
   });
 
   it("is left to its own learner", async () => {
@@ -178,7 +173,6 @@ describe("a learned state whose bits have flipped", () => {
     const own = engineOn(path);
     expect((await verify(own)).ok).toBe(false);
     expect((await repair(own)).after.ok).toBe(true);
-    await own.close();
   });
 });
 
@@ -200,7 +194,7 @@ describe("the row of a namespace that does not name its last entry", () => {
   it.each(FLIPPED)("appends nothing, is reported, and is repaired from the entries: %s", async (sql) => {
     const path = await damagedHead(sql);
     const store = sqliteStore(path);
-    const engine = createEngine({ store });
+    const engine = closing(createEngine({ store }));
     for (let time = 0; time < 2; time++) {
       await expect(store.commit("n", [tally("d")], counting)).rejects.toMatchObject({
         code: "STORE_CORRUPT",
@@ -211,7 +205,6 @@ describe("the row of a namespace that does not name its last entry", () => {
     await repair(engine);
     expect(await store.verify()).toMatchObject({ damaged: 0, entries: 3 });
     expect(await store.commit("n", [tally("d")], counting)).toEqual([{ status: "committed", seq: 4 }]);
-    await engine.close();
   });
 
   it.each(["head = head - 5", "head = head + 4096"])("is a ledger that no fold can meet: %s", async (change) => {
@@ -224,7 +217,7 @@ describe("the row of a namespace that does not name its last entry", () => {
     }
     await engine.close();
     tamper(path, `UPDATE namespace SET ${change}`);
-    const damaged = createEngine({ store: sqliteStore(path), ...options });
+    const damaged = closing(createEngine({ store: sqliteStore(path), ...options }));
     expect(await verify(damaged)).toMatchObject({
       ok: false,
       damaged: 1,
@@ -235,16 +228,14 @@ describe("the row of a namespace that does not name its last entry", () => {
       code: "STORE_CORRUPT",
     });
     expect((await repair(damaged)).after.ok).toBe(true);
-    await damaged.close();
   });
 
   it.each(["DELETE FROM entry WHERE seq = 3", "DELETE FROM entry WHERE seq = 3; UPDATE namespace SET head = 2"])(
     "is not repaired where entries are missing: %s",
     async (sql) => {
       const path = await damagedHead(sql);
-      const engine = createEngine({ store: sqliteStore(path) });
+      const engine = closing(createEngine({ store: sqliteStore(path) }));
       expect((await repair(engine)).after).toMatchObject({ ok: false, damaged: 1 });
-      await engine.close();
     },
   );
 });

@@ -6,7 +6,7 @@ import { sqliteOutbox, sqliteStore } from "../src/index.js";
 import { interceptSqlite } from "./support/fault-injection.js";
 import { afterCommit, readerOf } from "./support/log-reader.js";
 import { SHARES_FILES } from "./support/sharing.js";
-import { newLedger, tempLedger } from "./support/temp-folder.js";
+import { newLedger, openStore, tempLedger } from "./support/temp-folder.js";
 
 const SECRETS = [
   "secret-namespace",
@@ -73,12 +73,11 @@ describe("eraseNamespace", () => {
     reader.stop();
     await erasing;
     expect(found(`${path}-wal`)).toEqual([]);
-    await store.close();
   });
 
   it.runIf(SHARES_FILES)("is done although somebody reads for long, and cuts the log with a later commit", async () => {
     const path = tempLedger();
-    const store = sqliteStore({ path, busyTimeout: 20 });
+    const store = openStore({ path, busyTimeout: 20 });
     await writeSecrets(store, "secret-namespace");
     const reader = readerOf(path);
     await store.eraseNamespace("secret-namespace");
@@ -92,7 +91,6 @@ describe("eraseNamespace", () => {
     await afterCommit();
     expect(found(`${path}-wal`)).toEqual([]);
     expect(await countIn(store)).toBe(2);
-    await store.close();
   });
 
   it.runIf(SHARES_FILES)("cuts the log when the store is closed, if it could not before", async () => {
@@ -123,7 +121,6 @@ describe("eraseNamespace", () => {
     await store.commit("n", [tally("a")], counting);
     await afterCommit();
     expect(found(`${path}-wal`)).toEqual([]);
-    await store.close();
   });
 });
 

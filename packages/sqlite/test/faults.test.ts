@@ -2,9 +2,8 @@ import { QavrError, type Store } from "@qavr/core";
 import { writeStates } from "@qavr/store-conformance";
 import { describe, expect, it } from "vitest";
 import { countIn, counting, NO_COUNT, tally } from "../../core/test/support/counting.js";
-import { sqliteStore } from "../src/index.js";
 import { diskError, interceptSqlite } from "./support/fault-injection.js";
-import { newLedger, tempLedger } from "./support/temp-folder.js";
+import { newLedger, openStore, tempLedger } from "./support/temp-folder.js";
 
 /** Writes of one tick, in three namespaces. */
 const writes: readonly { readonly title: string; run(store: Store): Promise<unknown> }[] = [
@@ -55,7 +54,7 @@ describe("a store whose disk fails", () => {
   });
 
   it("after a commit that succeeded rejects it, and answers the retry with the first place", async () => {
-    const store = sqliteStore(tempLedger());
+    const store = openStore(tempLedger());
     expect(await countIn(store)).toBe(0);
     const cursor = store.changesSince?.("n", 0).cursor ?? 0;
     const restore = interceptSqlite((run, sql) => {
@@ -71,6 +70,5 @@ describe("a store whose disk fails", () => {
     expect(store.changesSince?.("n", cursor).written).toBeUndefined();
     expect(await store.commit("n", [tally("a")], counting)).toEqual([{ status: "duplicate", seq: 1 }]);
     expect(await countIn(store)).toBe(1);
-    await store.close();
   });
 });

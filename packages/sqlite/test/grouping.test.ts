@@ -1,8 +1,7 @@
 import { writeStates } from "@qavr/store-conformance";
 import { describe, expect, it, vi } from "vitest";
 import { countIn, counting, NO_COUNT, tally } from "../../core/test/support/counting.js";
-import { sqliteStore } from "../src/index.js";
-import { newLedger, tempLedger } from "./support/temp-folder.js";
+import { newLedger, openStore, tempLedger } from "./support/temp-folder.js";
 import { walCommits } from "./support/wal-commits.js";
 
 describe("commits", () => {
@@ -14,7 +13,6 @@ describe("commits", () => {
     expect(walCommits(path) - before).toBe(1);
     expect(receipts.every(({ status }) => status === "committed")).toBe(true);
     expect(await countIn(store, "n3")).toBe(40);
-    await store.close();
   });
 
   it("of different ticks have a transaction each", async () => {
@@ -22,7 +20,6 @@ describe("commits", () => {
     const before = walCommits(path);
     for (let i = 0; i < 5; i++) await store.commit("n", [tally(`k${i}`)], counting);
     expect(walCommits(path) - before).toBe(5);
-    await store.close();
   });
 
   it("succeed where a test fakes the timers before the package is loaded", async () => {
@@ -45,7 +42,6 @@ describe("commits", () => {
     const before = walCommits(path);
     await Promise.all([store.commit("n", [tally("a")], counting), store.commit("n", [], counting)]);
     expect(walCommits(path)).toBe(before);
-    await store.close();
   });
 
   it("that throw leave the others of their transaction alone", async () => {
@@ -67,11 +63,10 @@ describe("commits", () => {
     ]);
     expect(walCommits(path) - before).toBe(1);
     expect(await countIn(store)).toBe(2);
-    await store.close();
   });
 
   it("and other writes of one tick happen in the order they were asked for", async () => {
-    const store = sqliteStore(tempLedger());
+    const store = openStore(tempLedger());
     const [, wrote, second, , third] = await Promise.all([
       store.commit("n", [tally("a")], counting),
       writeStates(store, "n", [NO_COUNT]),
@@ -83,7 +78,6 @@ describe("commits", () => {
     expect(second).toEqual([{ status: "committed", seq: 2 }]);
     expect(third).toEqual([{ status: "committed", seq: 1 }]);
     expect(await countIn(store)).toBe(1);
-    await store.close();
   });
 
   it("beyond a thousand of one tick are spread over transactions, none lost", async () => {
@@ -92,6 +86,5 @@ describe("commits", () => {
     await Promise.all(Array.from({ length: 2_500 }, (_, i) => store.commit("n", [tally(`k${i}`)], counting)));
     expect(walCommits(path) - before).toBe(3);
     expect(await countIn(store)).toBe(2_500);
-    await store.close();
   });
 });

@@ -2,11 +2,10 @@ import { statSync } from "node:fs";
 import type { Store } from "@qavr/core";
 import { describe, expect, it } from "vitest";
 import { tally } from "../../core/test/support/counting.js";
-import { sqliteStore } from "../src/index.js";
 import { interceptSqlite } from "./support/fault-injection.js";
 import { afterCommit, readerOf } from "./support/log-reader.js";
 import { SHARES_FILES } from "./support/sharing.js";
-import { newLedger, tempLedger } from "./support/temp-folder.js";
+import { newLedger, openStore, tempLedger } from "./support/temp-folder.js";
 
 const MIB = 1024 * 1024;
 
@@ -32,12 +31,11 @@ describe.runIf(SHARES_FILES)("a log that readers keep from starting anew", () =>
     await write(store, "last");
     expect(statSync(`${path}-wal`).size).toBe(0);
     expect(await store.verify()).toMatchObject({ damaged: 0 });
-    await store.close();
   });
 
   it("is looked after once in 16 MiB, so that a long reading costs little", async () => {
     const path = tempLedger();
-    const store = sqliteStore({ path, busyTimeout: 10 });
+    const store = openStore({ path, busyTimeout: 10 });
     await write(store, "first");
     const reader = readerOf(path);
     let attempts = 0;
@@ -57,6 +55,5 @@ describe.runIf(SHARES_FILES)("a log that readers keep from starting anew", () =>
     for (let i = 0; statSync(`${path}-wal`).size < 18 * MIB; i++) await write(store, `again ${i}`);
     expect(attempts).toBe(1);
     another.stop();
-    await store.close();
   });
 });

@@ -19,7 +19,7 @@ import { repairLedger, restoreBackup, type SqliteStoreOptions, sqliteStore } fro
 import { runChild } from "./support/child.js";
 import { refusalOf } from "./support/refusal.js";
 import { SHARES_FILES } from "./support/sharing.js";
-import { newLedger, tempLedger } from "./support/temp-folder.js";
+import { newLedger, openStore, tempLedger } from "./support/temp-folder.js";
 
 const COMMITS = 12;
 const PAGE = 4_096;
@@ -191,9 +191,8 @@ describe("no false alarm is raised", () => {
   it("by a killed process", async () => {
     const path = tempLedger();
     for (let n = 0; n < 3; n++) await runChild("die.mjs", [path, "7"]);
-    const store = sqliteStore(path);
+    const store = openStore(path);
     expect(await store.head("n")).toBe(7);
-    await store.close();
   });
 
   it.each([
@@ -309,12 +308,11 @@ describe("no false alarm is raised", () => {
 
   it.runIf(SHARES_FILES)("while another process writes", async () => {
     const path = tempLedger();
-    const writer = sqliteStore(path);
+    const writer = openStore(path);
     for (let n = 0; n < 60; n++) {
       const writing = writer.commit("n", [tally(`key ${n}`)], counting);
       if (n % 5 === 0) expect(await countAt(path)).toBeGreaterThanOrEqual(n);
       await writing;
     }
-    await writer.close();
   });
 });

@@ -3,10 +3,11 @@ import { dirname, join } from "node:path";
 import { createEngine } from "@qavr/core";
 import { withOutbox } from "@qavr/core/store";
 import { describe, expect, it } from "vitest";
+import { closing } from "../../core/test/support/closing.js";
 import { countIn, counting, tally } from "../../core/test/support/counting.js";
 import { restoreBackup, sqliteOutbox, sqliteStore } from "../src/index.js";
 import { refusalOf } from "./support/refusal.js";
-import { newLedger, tempFolder, tempLedger } from "./support/temp-folder.js";
+import { newLedger, openStore, tempFolder, tempLedger } from "./support/temp-folder.js";
 
 /** Deletes a ledger, as `rm ledger.db*` does. */
 function remove(path: string): void {
@@ -22,14 +23,13 @@ describe.skipIf(process.platform === "win32")("a ledger whose files change hands
     await store.commit("n", [tally("a")], counting);
     remove(path);
     await expect(store.commit("n", [tally("b")], counting)).rejects.toMatchObject({ ...gone, details: { file: path } });
-    const other = sqliteStore(path);
+    const other = openStore(path);
     await other.commit("n", [tally("c")], counting);
     await expect(store.commit("n", [tally("b")], counting)).rejects.toMatchObject(gone);
     await expect(store.eraseNamespace("n")).rejects.toMatchObject(gone);
     await store.close();
     expect((await other.readEntries("n", { limit: 10 })).map(({ key }) => key)).toEqual(["c"]);
     expect(await other.verify()).toMatchObject({ damaged: 0 });
-    await other.close();
   });
 
   it("acknowledges nothing while its file or its log is away, and goes on when it is back", async () => {
@@ -62,9 +62,8 @@ describe.skipIf(process.platform === "win32")("a ledger whose files change hands
     await restoreBackup(backup, path);
     await expect(countIn(reader)).rejects.toMatchObject(gone);
     await reader.close();
-    const again = sqliteStore({ path, readOnly: true });
+    const again = openStore({ path, readOnly: true });
     expect(await countIn(again)).toBe(1);
-    await again.close();
   });
 
   it("lets its engine keep outcomes in the outbox, until the ledger is opened again", async () => {
@@ -75,18 +74,16 @@ describe.skipIf(process.platform === "win32")("a ledger whose files change hands
     remove(path);
     expect(await first.end(before.episode, { reward: true })).toMatchObject({ status: "queued" });
     await first.close();
-    const second = createEngine({ store: withOutbox(sqliteStore(path), sqliteOutbox(outbox)) });
+    const second = closing(createEngine({ store: withOutbox(sqliteStore(path), sqliteOutbox(outbox)) }));
     await second.flush();
     expect(await second.status()).toMatchObject({ outcomes: { user: 1 } });
-    await second.close();
   });
 
   it("is an outbox's affair as well: it acknowledges nothing that it does not keep", async () => {
     const path = tempLedger();
-    const outbox = sqliteOutbox(path);
+    const outbox = closing(sqliteOutbox(path));
     remove(path);
     await expect(outbox.append({ namespace: "n", entries: [tally("a")] })).rejects.toMatchObject(gone);
-    await outbox.close();
   });
 });
 
@@ -110,8 +107,7 @@ describe("a log without its ledger", () => {
       details: { path: away, left: [`${away}-wal`] },
     });
     renameSync(path, away);
-    const opened = sqliteStore(away);
+    const opened = openStore(away);
     expect(await countIn(opened)).toBe(1);
-    await opened.close();
   });
 });

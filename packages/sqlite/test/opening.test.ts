@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { countIn, counting, tally } from "../../core/test/support/counting.js";
 import { sqliteStore } from "../src/index.js";
 import { SHARES_FILES } from "./support/sharing.js";
-import { newLedger, tempFolder, tempLedger } from "./support/temp-folder.js";
+import { newLedger, openStore, tempFolder, tempLedger } from "./support/temp-folder.js";
 
 describe("sqliteStore", () => {
   it("creates the file and every missing folder above it", async () => {
@@ -20,18 +20,16 @@ describe("sqliteStore", () => {
   it("takes a file without any bytes for a new ledger", async () => {
     const path = tempLedger();
     writeFileSync(path, "");
-    const store = sqliteStore(path);
+    const store = openStore(path);
     await store.commit("n", [tally("a")], counting);
     expect(await countIn(store)).toBe(1);
-    await store.close();
   });
 
   it("takes an option that is there but undefined for its default", async () => {
     const options = { path: tempLedger(), synchronous: undefined, busyTimeout: undefined, cacheBytes: undefined };
-    const store = sqliteStore(options as unknown as Parameters<typeof sqliteStore>[0]);
+    const store = openStore(options as unknown as Parameters<typeof sqliteStore>[0]);
     await store.commit("n", [tally("a")], counting);
     expect(await countIn(store)).toBe(1);
-    await store.close();
   });
 
   it("leaves one file behind when the last handle closes", async () => {
@@ -43,12 +41,11 @@ describe("sqliteStore", () => {
   });
 
   it("keeps :memory: to itself: two of them share nothing, and nothing stays", async () => {
-    const [one, two] = [sqliteStore(":memory:"), sqliteStore({ path: ":memory:" })];
+    const [one, two] = [openStore(":memory:"), openStore({ path: ":memory:" })];
     await one.commit("n", [tally("a")], counting);
     expect([await one.head("n"), await two.head("n")]).toEqual([1, 0]);
     expect(one.capabilities).toEqual({ durable: false, sharedBackend: false });
     expect(existsSync(":memory:")).toBe(false);
-    await Promise.all([one.close(), two.close()]);
   });
 
   it("takes a path literally, whatever SQLite would make of it", async () => {
@@ -92,9 +89,9 @@ describe("sqliteStore", () => {
 
   it.runIf(SHARES_FILES)("reads a ledger that another handle writes, when opened for reading only", async () => {
     const path = tempLedger();
-    const writer = sqliteStore(path);
+    const writer = openStore(path);
     await writer.commit("n", [tally("a")], counting);
-    const reader = sqliteStore({ path, readOnly: true });
+    const reader = openStore({ path, readOnly: true });
     expect(await countIn(reader)).toBe(1);
     await writer.commit("n", [tally("b")], counting);
     expect(await countIn(reader)).toBe(2);
@@ -102,6 +99,5 @@ describe("sqliteStore", () => {
     await expect(reader.eraseNamespace("n")).rejects.toMatchObject({ code: "STORE_UNWRITABLE" });
     await expect(writeStates(reader, "n", [])).rejects.toMatchObject({ code: "STORE_UNWRITABLE" });
     expect(await countIn(writer)).toBe(2);
-    await Promise.all([reader.close(), writer.close()]);
   });
 });

@@ -3,6 +3,7 @@ import { createEngine, memoryStore, type Store } from "@qavr/core";
 import type { Outbox } from "@qavr/core/store";
 import { withOutbox } from "@qavr/core/store";
 import { describe, expect, it } from "vitest";
+import { closing } from "../../core/test/support/closing.js";
 import { tally } from "../../core/test/support/counting.js";
 import { sqliteOutbox, sqliteStore } from "../src/index.js";
 import { refusalOf } from "./support/refusal.js";
@@ -22,16 +23,15 @@ describe("sqliteOutbox", () => {
     const outbox = sqliteOutbox(path);
     await Promise.all([outbox.append(commit("a", "x\0y")), outbox.append(commit("b")), outbox.append(commit("c"))]);
     await outbox.close();
-    const reopened = sqliteOutbox({ path });
+    const reopened = closing(sqliteOutbox({ path }));
     expect(await reopened.size()).toBe(3);
     const [first, second] = await reopened.read({ limit: 2 });
     expect(first).toEqual({ id: first?.id, ...commit("a", "x\0y") });
     expect(await reopened.read({ after: second?.id as number, limit: 2 })).toMatchObject([commit("c")]);
-    await reopened.close();
   });
 
   it("gives the number of a commit that has left to no other", async () => {
-    const outbox = sqliteOutbox(tempLedger());
+    const outbox = closing(sqliteOutbox(tempLedger()));
     await outbox.append(commit("a"));
     const id = (await outbox.read({ limit: 1 }))[0]?.id as number;
     await outbox.remove([id]);
@@ -39,19 +39,17 @@ describe("sqliteOutbox", () => {
     expect(await outbox.size()).toBe(0);
     await outbox.append(commit("b"));
     expect((await outbox.read({ limit: 1 }))[0]?.id).toBeGreaterThan(id);
-    await outbox.close();
   });
 
   it.each([
     { title: "commits", options: { maxCommits: 2 } },
     { title: "bytes", options: { maxBytes: 15 } },
   ])("refuses what goes beyond its $title, and keeps the rest", async ({ options }) => {
-    const outbox = sqliteOutbox({ path: tempLedger(), ...options });
+    const outbox = closing(sqliteOutbox({ path: tempLedger(), ...options }));
     const settled = await Promise.allSettled(["a", "b", "c"].map((key) => outbox.append(commit(key))));
     expect(settled.map(({ status }) => status)).toEqual(["fulfilled", "fulfilled", "rejected"]);
     expect(settled[2]).toMatchObject({ reason: { code: "OUTBOX_FULL", details: { waiting: 2 } } });
     expect(await keysIn(outbox)).toEqual(["a", "a'", "b", "b'"]);
-    await outbox.close();
   });
 
   it("refuses wrong options, entries that no store would take, and calls after its end", async () => {
@@ -96,23 +94,21 @@ describe("sqliteOutbox", () => {
     for (const key of ["a", "b", "c"]) await outbox.append(commit(key));
     await outbox.close();
     tamper(path, sql);
-    const damaged = sqliteOutbox(path);
+    const damaged = closing(sqliteOutbox(path));
     expect(await damaged.read({ limit: 10 })).toEqual([
       { id: 1, ...commit("a") },
       { id: 2, namespace, entries: [], damage: expect.stringContaining("commit 2") },
       { id: 3, ...commit("c") },
     ]);
     expect(await damaged.size()).toBe(3);
-    await damaged.close();
   });
 
   it("keeps entries of any finite time", async () => {
-    const outbox = sqliteOutbox(tempLedger());
+    const outbox = closing(sqliteOutbox(tempLedger()));
     const times = [-0, 5e-324, -1e308, 2 ** 53, -1.5];
     await outbox.append({ namespace: "n", entries: times.map((at, i) => ({ ...tally(`k${i}`), at })) });
     const [commit] = await outbox.read({ limit: 1 });
     expect(commit?.entries.map(({ at }) => at)).toEqual(times.map((at) => at + 0));
-    await outbox.close();
   });
 
   it.runIf(SHARES_FILES)("may be shared by two engines, and what both pass on counts once", async () => {
@@ -140,8 +136,7 @@ describe("sqliteOutbox", () => {
     await Promise.all(engines.map((engine) => engine.flush()));
     expect(await engines[0]?.status()).toMatchObject({ outcomes: { user: 10 }, seq: 20 });
     for (const engine of engines) await engine.close();
-    const emptied = sqliteOutbox(path);
+    const emptied = closing(sqliteOutbox(path));
     expect(await emptied.size()).toBe(0);
-    await emptied.close();
   });
 });

@@ -3,7 +3,7 @@ import { countIn } from "../../core/test/support/counting.js";
 import { sqliteStore } from "../src/index.js";
 import { runChild } from "./support/child.js";
 import { SHARES_FILES } from "./support/sharing.js";
-import { tempLedger } from "./support/temp-folder.js";
+import { openStore, tempLedger } from "./support/temp-folder.js";
 
 describe.runIf(SHARES_FILES)("several processes on one ledger", () => {
   it("create it together: one migrates, all go on", async () => {
@@ -27,11 +27,10 @@ describe.runIf(SHARES_FILES)("several processes on one ledger", () => {
     );
     expect(children.map(({ code, stderr }) => ({ code, stderr }))).toEqual(Array(4).fill({ code: 0, stderr: "" }));
     expect(children.reduce((sum, { stdout }) => sum + Number(stdout), 0)).toBe(600);
-    const store = sqliteStore(path);
+    const store = openStore(path);
     expect(await countIn(store)).toBe(600);
     const entries = await store.readEntries("n", { limit: 1_000 });
     expect(entries.map(({ seq }) => seq)).toEqual(Array.from({ length: 600 }, (_, i) => i + 1));
-    await store.close();
   });
 });
 

@@ -8,7 +8,7 @@ import { APPLICATION_ID } from "../src/schema.js";
 import { runChild } from "./support/child.js";
 import { refusalOf } from "./support/refusal.js";
 import { tamper } from "./support/tamper.js";
-import { newLedger, tempFolder, tempLedger } from "./support/temp-folder.js";
+import { newLedger, openStore, tempFolder, tempLedger } from "./support/temp-folder.js";
 
 /** A closed ledger with enough in it to have several pages. */
 async function filledLedger(): Promise<string> {
@@ -163,8 +163,7 @@ describe("sqliteStore refuses, when it is opened,", () => {
     writeFileSync(path, "not a database");
     expect(refusalOf(() => sqliteStore(path)).code).toBe("STORE_CORRUPT");
     writeFileSync(path, "");
-    const store = sqliteStore(path);
+    const store = openStore(path);
     expect(await store.commit("n", [tally("a")], counting)).toEqual([{ status: "committed", seq: 1 }]);
-    await store.close();
   });
 });

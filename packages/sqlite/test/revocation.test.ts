@@ -1,6 +1,7 @@
 import { createEngine } from "@qavr/core";
 import { replay, revoke } from "@qavr/core/maintenance";
 import { describe, expect, it } from "vitest";
+import { closing } from "../../core/test/support/closing.js";
 import { sqliteStore } from "../src/index.js";
 import { tempLedger } from "./support/temp-folder.js";
 
@@ -23,10 +24,9 @@ describe("a revocation in one handle of a file", () => {
     expect([await first(left), await first(right)]).toEqual(["d0", "d0"]);
     expect(await sizes()).toEqual([1, 1]);
     await Promise.all([left.close(), right.close()]);
-    const third = createEngine({ store: sqliteStore(path) });
+    const third = closing(createEngine({ store: sqliteStore(path) }));
     expect(await first(third)).toBe("d0");
     expect(await replay(third)).toMatchObject({ identical: true });
     expect(await third.status()).toMatchObject({ revocations: 1, outcomes: { user: 0 } });
-    await third.close();
   });
 });

@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { sqliteStore } from "../src/index.js";
 import { APPLICATION_ID, type FileFormat, inspect, LEDGER, migrate } from "../src/schema.js";
 import { refusalOf } from "./support/refusal.js";
-import { newLedger, tempLedger } from "./support/temp-folder.js";
+import { newLedger, openStore, tempLedger } from "./support/temp-folder.js";
 
 // biome-ignore lint/correctness/useYield: a reduction that needs to see nothing
 const NOTHING: Reduce = function* () {
@@ -65,9 +65,8 @@ describe("opening a ledger whose tables something else has changed", () => {
 
   it("leaves alone what does no harm", async () => {
     const path = await made("ANALYZE; CREATE TABLE mine (a); CREATE INDEX entry_at ON entry (at); VACUUM");
-    const store = sqliteStore(path);
+    const store = openStore(path);
     expect(await store.head("n")).toBe(1);
-    await store.close();
   });
 });
 

@@ -3,11 +3,12 @@ import { repair, replay, verify } from "@qavr/core/maintenance";
 import type { StateWrite } from "@qavr/core/store";
 import { writeStates } from "@qavr/store-conformance";
 import { describe, expect, it } from "vitest";
+import { closing } from "../../core/test/support/closing.js";
 import { countIn, counting, NO_COUNT, tally } from "../../core/test/support/counting.js";
 import { sqliteStore } from "../src/index.js";
 import { learnedLedger } from "./support/learned-ledger.js";
 import { brokenFrom, tamper } from "./support/tamper.js";
-import { newLedger, tempLedger } from "./support/temp-folder.js";
+import { newLedger, openStore, tempLedger } from "./support/temp-folder.js";
 
 /** A ledger of five entries, the first two of them compacted away, that was tampered with. */
 async function tampered(sql: string, states: readonly StateWrite[] = []): Promise<string> {
@@ -22,7 +23,7 @@ async function tampered(sql: string, states: readonly StateWrite[] = []): Promis
 
 describe("verify", () => {
   it("finds an untouched ledger in order, and gives two with the same entries the same digest", async () => {
-    const [one, two] = [sqliteStore(tempLedger()), sqliteStore(":memory:")];
+    const [one, two] = [openStore(tempLedger()), openStore(":memory:")];
     for (const store of [one, two]) {
       await store.commit("n", [tally("a"), tally("b")], counting);
       await store.commit("m", [tally("a")], counting);
@@ -41,7 +42,6 @@ describe("verify", () => {
     await two.commit("n", [tally("c")], counting);
     expect((await two.verify()).digest).not.toBe(check.digest);
     expect((await two.verify("m")).digest).toBe(m.digest);
-    await Promise.all([one.close(), two.close()]);
   });
 
   it.each([
@@ -73,13 +73,12 @@ describe("verify", () => {
       2,
     ],
   ])("finds %s", async (_what, sql, problem, seq) => {
-    const store = sqliteStore(await tampered(sql));
+    const store = openStore(await tampered(sql));
     const check = await store.verify();
     expect(check.damaged).toBeGreaterThan(0);
     expect(check.damage[0]?.problem).toMatch(problem);
     if (seq !== undefined) expect(check.damage[0]).toMatchObject({ namespace: "n", seq });
     expect((await store.verify(check.damage[0]?.namespace)).damaged).toBe(check.damaged);
-    await store.close();
   });
 
   it.each([
@@ -89,11 +88,10 @@ describe("verify", () => {
     ["a compacted key's", "UPDATE compacted_key SET namespace = 7 WHERE seq = 1", /^1 rows of table compacted_key/, 2],
     ["a checkpoint's", "UPDATE checkpoint_state SET namespace = 7", /^1 rows of table checkpoint_state/, 2],
   ])("finds what belongs to nothing: without %s", async (_what, sql, problem, damaged) => {
-    const store = sqliteStore(await tampered(sql, [{ scope: "stats", id: "count", value: Uint8Array.of(53) }]));
+    const store = openStore(await tampered(sql, [{ scope: "stats", id: "count", value: Uint8Array.of(53) }]));
     const check = await store.verify();
     expect(check.damaged).toBe(damaged);
     expect(check.damage[0]?.problem).toMatch(problem);
-    await store.close();
   });
 
   it("does not give to a new namespace or scope what belonged to one that is gone", async () => {
@@ -107,10 +105,9 @@ describe("verify", () => {
     expect(await opened.verify("c")).toMatchObject({ entries: 1, damaged: 0 });
     await opened.close();
     tamper(path, "DELETE FROM scope WHERE id = (SELECT max(id) FROM scope)");
-    const reopened = sqliteStore(path);
+    const reopened = openStore(path);
     await reopened.commit("d", [tally("k")], counting);
     expect(await countIn(reopened, "d")).toBe(1);
-    await reopened.close();
   });
 
   it("does not follow a chain into a namespace of another name", async () => {
@@ -118,11 +115,10 @@ describe("verify", () => {
     await store.commit("n", [tally("a")], counting);
     await store.close();
     tamper(path, "UPDATE namespace SET name = x'6d'");
-    const renamed = sqliteStore(path);
+    const renamed = openStore(path);
     expect((await renamed.verify()).damage).toMatchObject([
       { namespace: "m", problem: expect.stringContaining("first digest") },
     ]);
-    await renamed.close();
   });
 
   it("counts the entries before one that cannot be read", async () => {
@@ -132,11 +128,10 @@ describe("verify", () => {
   });
 
   it("reports a file that SQLite cannot read through, instead of throwing", async () => {
-    const damaged = sqliteStore(await brokenFrom(4096 * 8));
+    const damaged = openStore(await brokenFrom(4096 * 8));
     const check = await damaged.verify();
     expect(check.damaged).toBeGreaterThan(0);
     expect(check.damage.length).toBeLessThanOrEqual(100);
-    await damaged.close();
   });
 });
 
@@ -145,7 +140,7 @@ async function learnedAndTampered(sql: string): Promise<Engine> {
   const path = tempLedger();
   await learnedLedger(path, 20);
   tamper(path, sql);
-  return createEngine({ store: sqliteStore(path) });
+  return closing(createEngine({ store: sqliteStore(path) }));
 }
 
 describe("repair", () => {
@@ -159,7 +154,6 @@ describe("repair", () => {
       differing: [{ namespace: "default" }, { namespace: "tenant" }],
     });
     expect(await repair(engine)).toMatchObject({ rebuilt: ["default", "tenant"], after: { ok: true } });
-    await engine.close();
   });
 
   it("builds again a state without bytes whose checksum is wrong", async () => {
@@ -170,7 +164,6 @@ describe("repair", () => {
     const { ok, differing } = await verify(engine);
     expect([ok, differing.length]).toEqual([false, 1]);
     expect(await repair(engine)).toMatchObject({ rebuilt: [differing[0]?.namespace], after: { ok: true } });
-    await engine.close();
   });
 
   it("builds again what a scope that is gone held, and leaves nothing of it behind", async () => {
@@ -179,7 +172,6 @@ describe("repair", () => {
     );
     expect(await verify(engine)).toMatchObject({ ok: false, damaged: 2 });
     expect(await repair(engine)).toMatchObject({ after: { ok: true, damaged: 0 } });
-    await engine.close();
   });
 
   it.each([
@@ -199,6 +191,5 @@ describe("repair", () => {
     expect(
       QavrError.isInstance(await replay(engine, { write: true }).catch((error: unknown) => error), "STORE_CORRUPT"),
     ).toBe(true);
-    await engine.close();
   });
 });

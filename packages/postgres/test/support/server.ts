@@ -1,6 +1,8 @@
 import { type PostgresServer, startServer } from "@qavr/postgres-server";
 import { Pool } from "pg";
 import { afterAll } from "vitest";
+import { closing } from "../../../core/test/support/closing.js";
+import { postgresStore } from "../../src/index.js";
 
 /** The server of one test file. */
 export interface TestServer extends PostgresServer {
@@ -36,4 +38,9 @@ export async function testServer(
     drop: async (schema) => void (await pool.query(`drop schema if exists "${schema}" cascade`)),
     pool,
   };
+}
+
+/** A store that is closed when the test has ended. */
+export function openStore(options: Parameters<typeof postgresStore>[0]): ReturnType<typeof postgresStore> {
+  return closing(postgresStore(options));
 }

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { closing } from "../../../core/test/support/closing.js";
 import { sqliteStore } from "../../src/index.js";
 
 /** A folder of this test's own, gone when the test has ended. */
@@ -16,8 +17,13 @@ export function tempLedger(): string {
   return join(tempFolder(), "ledger.db");
 }
 
-/** A store on a ledger of its own. */
+/** A store that is closed when the test has ended. */
+export function openStore(options: Parameters<typeof sqliteStore>[0]): ReturnType<typeof sqliteStore> {
+  return closing(sqliteStore(options));
+}
+
+/** A store on a ledger of its own, closed when the test has ended. */
 export function newLedger(): { readonly path: string; readonly store: ReturnType<typeof sqliteStore> } {
   const path = tempLedger();
-  return { path, store: sqliteStore(path) };
+  return { path, store: openStore(path) };
 }
