@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { startBrowser, watchedPage } from "./support/browser.js";
+import { startBrowser, testPage } from "./support/browser.js";
 import { CONTENT, servers } from "./support/dashboards.js";
 import { ledgerFile, newLedger, runApp } from "./support/ledgers.js";
 
@@ -13,7 +13,7 @@ if (browser) {
       const { path, engine } = newLedger();
       for (const namespace of ["a", "b"]) await runApp(engine, { runs: 1, namespace });
       await engine.close();
-      const { page } = await watchedPage(browser);
+      const { page } = await testPage(browser);
       let answer = (): void => {};
       const held = new Promise<void>((resolve) => (answer = resolve));
       await page.route("**/api/version?namespace=a", (route) => held.then(() => route.continue()));
@@ -26,13 +26,12 @@ if (browser) {
       page.on("request", (request) => later.push(new URL(request.url()).search));
       for (let i = 0; i < 2; i++) await page.waitForResponse(/version\?namespace=b/);
       expect(new Set(later)).toEqual(new Set(["?namespace=b"]));
-      await page.close();
     });
 
     it("keeps the keyboard's focus on the run where it was, while new runs come in", async () => {
       const { path, engine } = newLedger();
       await runApp(engine, { runs: 10 });
-      const { page } = await watchedPage(browser);
+      const { page } = await testPage(browser);
       await page.goto((await serve(path)).url);
       await page.getByRole("link", { name: "Runs" }).click();
       const runs = page.locator("td:nth-child(2) a");
@@ -45,11 +44,10 @@ if (browser) {
         .waitFor();
       expect(await page.evaluate(() => document.activeElement?.textContent)).toBe(known);
       await engine.close();
-      await page.close();
     });
 
     it("shows the rows again from which the reader went, after a step back", async () => {
-      const { page } = await watchedPage(browser, { viewport: { width: 1000, height: 600 } });
+      const { page } = await testPage(browser, { viewport: { width: 1000, height: 600 } });
       await page.goto((await serve(await ledgerFile({ runs: 60 }))).url);
       await page.getByRole("link", { name: "Runs" }).click();
       await page.locator("td:nth-child(2) a").nth(40).click();
@@ -57,20 +55,18 @@ if (browser) {
       await page.goBack();
       await page.getByText(CONTENT.runs).waitFor();
       await expect.poll(() => page.evaluate(() => scrollY)).toBeGreaterThan(600);
-      await page.close();
     });
   });
 
   describe("a page of the dashboard", () => {
     it("stays where it is when it shows all rows", async () => {
-      const { page } = await watchedPage(browser);
+      const { page } = await testPage(browser);
       const { url } = await serve(await ledgerFile({ runs: 60, memories: 40 }));
       await page.goto(url);
       await page.getByRole("link", { name: "Memories", exact: true }).click();
       await page.getByRole("link", { name: /^All \d+ rows$/ }).click();
       await page.locator("tbody tr").nth(25).waitFor();
       expect(await page.evaluate(() => scrollY)).toBeGreaterThan(0);
-      await page.close();
     });
 
     it("breaks long ids into lines", async () => {
@@ -79,7 +75,7 @@ if (browser) {
       const { episode } = await engine.rank({ candidates: [{ id, similarity: 1 }], topK: 1 });
       await engine.end(episode, { reward: false, tier: "verified", harmful: [id], used: [id] });
       await engine.close();
-      const { page } = await watchedPage(browser, { viewport: { width: 360, height: 640 } });
+      const { page } = await testPage(browser, { viewport: { width: 360, height: 640 } });
       const { url } = await serve(path);
       await page.goto(url);
       for (const query of [`page=run&ref=${episode}`, `page=memory&ref=${id}`]) {
@@ -87,7 +83,6 @@ if (browser) {
         await page.locator("main table").first().waitFor();
         expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), query).toBe(0);
       }
-      await page.close();
     });
 
     it("shows no character that turns the direction of the text after it", async () => {
@@ -100,7 +95,7 @@ if (browser) {
         await engine.end(run, { reward: false, tier: "verified", harmful: [id], used: [id], note: id, source: id });
       }
       await engine.close();
-      const { page } = await watchedPage(browser);
+      const { page } = await testPage(browser);
       const { url } = await serve(path);
       await page.goto(url);
       const queries = [`run&ref=${run}`, `memory&ref=${encodeURIComponent(id)}`, "health"];
@@ -111,7 +106,6 @@ if (browser) {
         const texts = await page.locator("main :is(h2, p, li)").allInnerTexts();
         expect(texts.join("\n"), query).not.toContain("\u202e");
       }
-      await page.close();
     });
   });
 }

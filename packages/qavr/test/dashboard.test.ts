@@ -3,7 +3,7 @@ import { gzipSync } from "node:zlib";
 import { sqliteStore } from "@qavr/sqlite";
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it } from "vitest";
-import { startBrowser, type Watched, watchedPage } from "./support/browser.js";
+import { startBrowser, testPage, type Watched, watchedPage } from "./support/browser.js";
 import { ASSETS, CONTENT, servers } from "./support/dashboards.js";
 import { PAYLOADS } from "./support/hostile.js";
 import { appEngine, ledgerFile, newLedger, newPath, runApp } from "./support/ledgers.js";
@@ -49,7 +49,7 @@ if (browser) {
     it("says what is missing on an empty ledger, with a command", async () => {
       const path = newPath();
       await appEngine(sqliteStore(path)).flush();
-      const { page, faults } = await watchedPage(browser);
+      const { page, faults } = await testPage(browser);
       const { url: empty } = await serve(path);
       await page.goto(empty);
       await page.getByText("No run is recorded yet").waitFor();
@@ -63,13 +63,12 @@ if (browser) {
         await page.getByText(text).waitFor();
       }
       expect(faults).toEqual([]);
-      await page.close();
     });
 
     it("denies of a compacted ledger no run that it has dropped", async () => {
       const path = await ledgerFile({ runs: 20 });
       await dataOf("ledger", "compact", "--older-than", "0", "--yes", "-s", path);
-      const { page } = await watchedPage(browser);
+      const { page } = await testPage(browser);
       const { url: compacted } = await serve(path);
       await page.goto(compacted);
       await page.getByText("20 runs have taught").waitFor();
@@ -78,11 +77,10 @@ if (browser) {
       await page.getByText("No judged run showed it, among the 1,000 entries").waitFor();
       await page.goto(`${compacted.split("#")[0]}?page=runs`);
       await page.getByText("stays until it is compacted away").waitFor();
-      await page.close();
     });
 
     it("tells cold from unjudged, and leads from there to the findings", async () => {
-      const { page } = await watchedPage(browser);
+      const { page } = await testPage(browser);
       await page.goto((await serve(await ledgerFile({ runs: 4 }))).url);
       await page
         .locator(".badge")
@@ -96,11 +94,10 @@ if (browser) {
       await page.getByText("not learning", { exact: true }).waitFor();
       await page.getByText("What is wrong?").click();
       await page.getByRole("heading", { name: "Health" }).waitFor();
-      await page.close();
     });
 
     it("says of one run and its one memory what is so, in the singular", async () => {
-      const { page } = await watchedPage(browser);
+      const { page } = await testPage(browser);
       await page.goto((await serve(await ledgerFile({ runs: 1, memories: 1 }))).url);
       await page.getByText("1 verified").waitFor();
       await page.getByText("No other has evidence yet.").waitFor();
@@ -110,7 +107,6 @@ if (browser) {
       await page.getByRole("link", { name: "Memories" }).first().click();
       await page.getByText("shown 1 time", { exact: true }).waitFor();
       expect(await page.getByText(/\b1 (runs|times|memories)/).count()).toBe(0);
-      await page.close();
     });
 
     it("says on its first page which contexts are still cold", async () => {
@@ -121,29 +117,27 @@ if (browser) {
         await engine.end(episode, { reward: run % 2 === 0, tier: "verified" });
       }
       await engine.close();
-      const { page } = await watchedPage(browser);
+      const { page } = await testPage(browser);
       await page.goto((await serve(path)).url);
       await page.getByRole("row", { name: /^deploy .* warm$/ }).waitFor();
       await page.getByRole("row", { name: /^review .* cold$/ }).waitFor();
-      await page.close();
     });
 
     it("keeps what it shows, and says how old it is, when the server is gone", async () => {
       const path = await ledgerFile({ runs: 20 });
-      const { page } = await watchedPage(browser);
+      const { page } = await testPage(browser);
       const { url: last, close } = await serve(path);
       await page.goto(last);
       await page.getByText(CONTENT.overview).waitFor();
       await close();
       await page.getByRole("alert").getByText("The server does not answer").waitFor();
       expect(await page.getByText(CONTENT.overview).isVisible()).toBe(true);
-      await page.close();
     });
 
     it("follows an application that writes", async () => {
       const { path, engine } = newLedger();
       await runApp(engine, { runs: 5 });
-      const { page } = await watchedPage(browser);
+      const { page } = await testPage(browser);
       await page.goto((await serve(path)).url);
       const runs = page.locator(".tiles div").filter({ hasText: "runs" }).locator("dd").first();
       await page.waitForFunction(() => document.body.textContent?.includes("5 runs have taught"));
@@ -154,7 +148,6 @@ if (browser) {
       await runApp(engine, { runs: 1 });
       await page.getByRole("option", { name: "support" }).waitFor({ state: "attached" });
       await engine.close();
-      await page.close();
     });
 
     it("tells memories of one id apart by their collections", async () => {
@@ -164,7 +157,7 @@ if (browser) {
         await engine.end(episode, { reward: true, tier: "verified" });
       }
       await engine.close();
-      const { page } = await watchedPage(browser);
+      const { page } = await testPage(browser);
       const { url: served } = await serve(path);
       await page.goto(served);
       await page.getByRole("listitem").filter({ hasText: "a docs" }).waitFor();
@@ -177,22 +170,20 @@ if (browser) {
         await page.getByText(`id a, collection ${collection}`).waitFor();
         await page.getByRole("row", { name: new RegExp(`^\\S+ \\S+ ${shown} `) }).waitFor();
       }
-      await page.close();
     });
 
     it("says that its ledger is gone, where another one has its name", async () => {
       const path = await ledgerFile({ runs: 5 });
-      const { page } = await watchedPage(browser);
+      const { page } = await testPage(browser);
       await page.goto((await serve(path)).url);
       await page.getByText(CONTENT.overview).waitFor();
       for (const suffix of ["", "-mark"]) rmSync(path + suffix);
       await appEngine(sqliteStore(path)).close();
       await page.getByRole("alert").getByText("was deleted or replaced").waitFor();
-      await page.close();
     });
 
     it("asks for the address with the token where there is none, and takes the token out of the address", async () => {
-      const { page } = await watchedPage(browser);
+      const { page } = await testPage(browser);
       await page.goto(url.split("#")[0] as string);
       await page.getByText("Open the address that npx qavr dashboard printed").waitFor();
       await page.goto(url);
@@ -200,7 +191,6 @@ if (browser) {
       expect(page.url()).not.toContain("#t=");
       await page.reload();
       await page.getByText(CONTENT.overview).waitFor();
-      await page.close();
     });
 
     it("is used with the keyboard alone, and its address holds what is shown", async () => {
@@ -223,7 +213,7 @@ if (browser) {
       const { path, engine } = newLedger();
       for (const [i, namespace] of ["a", "b", "c"].entries()) await runApp(engine, { runs: i + 1, namespace });
       await engine.close();
-      const { page } = await watchedPage(browser);
+      const { page } = await testPage(browser);
       await page.goto(`${(await serve(path)).url.replace("#", "?namespace=a#")}`);
       await page.getByText("1 run has taught").waitFor();
       await page.getByLabel("namespace").focus();
@@ -231,7 +221,6 @@ if (browser) {
         await page.keyboard.press("ArrowDown");
         await page.getByText(`${runs} runs have taught`).waitFor();
       }
-      await page.close();
     });
 
     it("opens a link in a tab of its own, as browsers do", async () => {
@@ -256,16 +245,15 @@ if (browser) {
         await engine.end(episode, { reward: true, tier: "verified" });
       }
       await engine.close();
-      const { page } = await watchedPage(browser);
+      const { page } = await testPage(browser);
       await page.goto(`${(await serve(path)).url.replace("#", "?page=memories&words=note+1#")}`);
       await page.getByText(/^\d+ of 100 memories on this page$/).waitFor();
       await page.getByText("Next page").click();
       await page.getByText(/^\d+ of 30 memories on this page$/).waitFor();
-      await page.close();
     });
 
     it.each(["memories", "runs", "run"])("prints every column of the page %s in dark ink", async (name) => {
-      const { page } = await watchedPage(browser, { viewport: { width: 718, height: 1_000 } });
+      const { page } = await testPage(browser, { viewport: { width: 718, height: 1_000 } });
       await page.emulateMedia({ media: "print", colorScheme: "dark" });
       await page.goto(`${url.replace("#", `${new URL(addressOf(name)).search}#`)}`);
       await page.locator("table").first().waitFor();
@@ -274,7 +262,6 @@ if (browser) {
       }
       // Light ink of a dark screen is faint on paper.
       await expect(page.evaluate(() => getComputedStyle(document.body).color)).resolves.toBe("rgb(20, 23, 28)");
-      await page.close();
     });
 
     it("saves a plot's numbers as CSV", async () => {
@@ -341,7 +328,7 @@ if (browser) {
       }
       await engine.close();
       const { url: hostile } = await serve(path);
-      const { page, faults } = await watchedPage(browser);
+      const { page, faults } = await testPage(browser);
       await page.goto(hostile);
       await page.getByText(CONTENT.overview).waitFor();
       // As a link does it: the page is not loaded again.
@@ -366,7 +353,6 @@ if (browser) {
       }
       await visit(`page=overview&namespace=${encodeURIComponent(PAYLOADS[39] as string)}`, "run has taught");
       expect(faults).toEqual([]);
-      await page.close();
     });
   });
 }

@@ -1,6 +1,6 @@
 import { setTimeout } from "node:timers/promises";
 import { type Browser, type Page, chromium as playwright } from "playwright-core";
-import { afterAll } from "vitest";
+import { afterAll, onTestFinished } from "vitest";
 
 /** Starts a real Chromium for a test file, which closes it at its end; undefined where none can run. */
 export async function startBrowser(): Promise<Browser | undefined> {
@@ -57,4 +57,11 @@ export async function watchedPage(
     });
   });
   return { page, faults };
+}
+
+/** A page of one test, which is closed at its end. */
+export async function testPage(...of: Parameters<typeof watchedPage>): ReturnType<typeof watchedPage> {
+  const watched = await watchedPage(...of);
+  onTestFinished(() => watched.page.close());
+  return watched;
 }
