@@ -14,13 +14,12 @@ import type { QValueState } from "../src/learners/index.js";
 import type { LearnedState } from "../src/maintenance/index.js";
 import { exportState, forget, importState, replay } from "../src/maintenance/index.js";
 
-import { candidates, request, snapshot, testEngine, testEpisode } from "./support/test-engine.js";
+import { candidates, oneRun, request, snapshot, testEngine, testEpisode } from "./support/test-engine.js";
 
 async function taught(learner: Learner): Promise<{ readonly engine: Engine; readonly store: Store }> {
   const { engine, store } = testEngine({ learner });
   for (let run = 0; run < 6; run++) {
-    const { episode } = await engine.rank(request({ text: "restart the worker" }));
-    await engine.end(episode, { reward: run % 2 === 0, helpful: ["d0"] });
+    await oneRun(engine, request({ text: "restart the worker" }), { reward: run % 2 === 0, helpful: ["d0"] });
   }
   return { engine, store };
 }

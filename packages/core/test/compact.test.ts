@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { governance } from "../src/governance/index.js";
 import { memoryStore, qValue, type Store, similarity } from "../src/index.js";
 import { compact, comparePolicies, exportState, repair, replay, revoke } from "../src/maintenance/index.js";
-import { DAY, request, snapshot, testEngine } from "./support/test-engine.js";
+import { DAY, oneRun, request, snapshot, testEngine } from "./support/test-engine.js";
 import { writeStates } from "./support/write-states.js";
 
 type World = ReturnType<typeof testEngine>;
@@ -266,8 +266,7 @@ describe("compacting a ledger", () => {
     const store: Store = {
       ...inner,
       async atHead(...call) {
-        const { episode } = await writer.engine.rank(request());
-        await writer.engine.end(episode, { reward: true });
+        await oneRun(writer.engine, request(), { reward: true });
         return inner.atHead(...call);
       },
     };

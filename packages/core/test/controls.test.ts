@@ -4,7 +4,7 @@ import type { OarShared } from "../src/learners/oar/state.js";
 import { decodeEvent } from "../src/ledger/event-codec.js";
 import type { ExposureDraw } from "../src/ledger/events.js";
 import { exportState, replay, verify } from "../src/maintenance/index.js";
-import { ids, request, testEngine } from "./support/test-engine.js";
+import { ids, oneRun, request, testEngine } from "./support/test-engine.js";
 
 const noise = (run: number): number => ((Math.imul(run + 1, 0x9e3779b9) >>> 0) % 1000) / 1000;
 
@@ -113,8 +113,7 @@ describe("control runs", () => {
       await live(testEngine({ store, prefix: "past", holdout: 0 }).engine, 320, d0Misleads);
       const { engine } = testEngine({ store, holdout: 0.5 });
       for (let run = 0; run < 20; run++) {
-        const { episode } = await engine.rank(request({ vector: [1, 0, 0.2, 0], keepOrder }));
-        await engine.end(episode, { reward: true });
+        await oneRun(engine, request({ vector: [1, 0, 0.2, 0], keepOrder }), { reward: true });
       }
       return (await drawnIn(store)).map(({ advantage }) => advantage);
     };

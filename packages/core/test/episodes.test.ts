@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { memoryStore, type RankRequest } from "../src/index.js";
 import { exportState, replay } from "../src/maintenance/index.js";
 import { heldStore } from "./support/held-store.js";
-import { candidates, DAY, evidenceIn, ids, request, testEngine, testEpisode } from "./support/test-engine.js";
+import { candidates, DAY, evidenceIn, ids, oneRun, request, testEngine, testEpisode } from "./support/test-engine.js";
 
 describe("an episode", () => {
   it("opens before its first exposure, collects several, and is found by its id and its aliases", async () => {
@@ -151,8 +151,7 @@ describe("an episode", () => {
 
   it("hands an alias over to the last episode that took it", async () => {
     const { engine } = testEngine();
-    const first = await engine.rank(request({ aliases: ["thread"] }));
-    await engine.end(first.episode);
+    await oneRun(engine, request({ aliases: ["thread"] }));
     const second = await engine.rank(request({ aliases: ["thread"] }));
     expect((await engine.explain("thread"))?.episode).toBe(second.episode);
     await engine.end(second.episode);
@@ -203,8 +202,7 @@ describe("credit among the exposures of an episode", () => {
       { id: "b", similarity: 0.8 },
       { id: "c", similarity: 0 },
     ];
-    const { episode } = await engine.rank({ candidates: list, topK: 3, vector: [1, 0] });
-    await engine.end(episode, { reward: true });
+    await oneRun(engine, { candidates: list, topK: 3, vector: [1, 0] }, { reward: true });
     const evidence = await evidenceOf(engine);
     expect(evidence["default/a"]).toBe(1);
     expect(evidence["default/b"]).toBeLessThan(1);

@@ -3,14 +3,11 @@ import { memoryStore, type RankRequest, type Store } from "../src/index.js";
 import { exportState, importState, replay } from "../src/maintenance/index.js";
 import { answeredStore, faultyStore } from "./support/faulty-store.js";
 import { heldStore } from "./support/held-store.js";
-import { ids, request, snapshot, testEngine, testEpisode } from "./support/test-engine.js";
+import { ids, oneRun, request, snapshot, testEngine, testEpisode } from "./support/test-engine.js";
 
 async function learned(store: Store): Promise<ReturnType<typeof testEngine>> {
   const tested = testEngine({ store });
-  for (let run = 0; run < 20; run++) {
-    const { episode } = await tested.engine.rank(request());
-    await tested.engine.end(episode, { reward: false });
-  }
+  for (let run = 0; run < 20; run++) await oneRun(tested.engine, request(), { reward: false });
   return tested;
 }
 

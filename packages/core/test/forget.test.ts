@@ -7,7 +7,7 @@ import { withOutbox } from "../src/store-kit.js";
 import { faultyStore } from "./support/faulty-store.js";
 import { heldStore } from "./support/held-store.js";
 import { type MemoryOutbox, memoryOutbox } from "./support/memory-outbox.js";
-import { candidates, ids, MINUTE, request, snapshot, testEngine, testEpisode } from "./support/test-engine.js";
+import { candidates, ids, MINUTE, oneRun, request, snapshot, testEngine, testEpisode } from "./support/test-engine.js";
 
 const knowledgeOf = async (engine: ReturnType<typeof testEngine>["engine"], id: string): Promise<unknown> =>
   (await exportState(engine)).memories.find((memory) => memory.id === id)?.state;
@@ -39,8 +39,7 @@ describe.each([
     await engine.report("before", { reward: false, harmful: ["d0"] });
     expect(await knowledgeOf(engine, "d0")).toBeUndefined();
     expect(await knowledgeOf(engine, "d1")).toBeDefined();
-    const after = await engine.rank(request());
-    await engine.end(after.episode, { reward: true });
+    await oneRun(engine, request(), { reward: true });
     expect(await knowledgeOf(engine, "d0")).toBeDefined();
     expect(await replay(engine)).toMatchObject({ identical: true });
   });
@@ -50,8 +49,7 @@ describe.each([
     const before = await engine.rank(request());
     await engine.end(before.episode, { reward: true, tier: "completed" });
     await forget(engine, { namespace: "default", ids: ["d0"] });
-    const later = await engine.rank(request());
-    await engine.end(later.episode, { reward: true });
+    await oneRun(engine, request(), { reward: true });
     const known = await knowledgeOf(engine, "d0");
     await engine.report(before.episode, { reward: false, tier: "verified" });
     expect(await knowledgeOf(engine, "d0")).toEqual(known);

@@ -4,14 +4,11 @@ import { memoryStore, type RankRequest, type Store } from "../src/index.js";
 import { type HoldoutCounts, REWARD_UNITS } from "../src/ledger/holdout-counts.js";
 import { decodeStats } from "../src/ledger/stats-record.js";
 import { replay } from "../src/maintenance/index.js";
-import { ids, request, snapshot, testEngine } from "./support/test-engine.js";
+import { ids, oneRun, request, snapshot, testEngine } from "./support/test-engine.js";
 
 /** Lets an engine learn that the first three mislead, so that learned and host's order differ. */
 async function teach(engine: ReturnType<typeof testEngine>["engine"]): Promise<void> {
-  for (let run = 0; run < 30; run++) {
-    const { episode } = await engine.rank(request({ keepOrder: true }));
-    await engine.end(episode, { reward: false });
-  }
+  for (let run = 0; run < 30; run++) await oneRun(engine, request({ keepOrder: true }), { reward: false });
 }
 
 /** The sums behind the lift, of a ledger in which every episode was held out. */
@@ -60,8 +57,7 @@ describe("a held-out episode", () => {
     const off = await testEngine({ store, prefix: "off", holdout: 1, enabled: false }).engine.rank(request());
     expect(off.heldOut).toBeUndefined();
     const plain = testEngine({ store, prefix: "plain" }).engine;
-    const { episode } = await plain.rank(request());
-    await plain.end(episode, { reward: true });
+    await oneRun(plain, request(), { reward: true });
     expect((await plain.status()).lift).toBeUndefined();
   });
 
@@ -180,10 +176,7 @@ describe("lift", () => {
     for (let place = 0; place <= 18; place++) {
       const holdout = place === 0 ? 0.01 : place / 20;
       const { engine } = testEngine({ store, prefix: `at ${place}`, holdout });
-      for (let run = 0; run < 10; run++) {
-        const { episode } = await engine.rank(request({ aliases: [`run ${place}`] }));
-        await engine.end(episode, { reward: true });
-      }
+      for (let run = 0; run < 10; run++) await oneRun(engine, request({ aliases: [`run ${place}`] }), { reward: true });
     }
     const { engine } = testEngine({ store, prefix: "again", holdout: 0.01 });
     const sum = async (): Promise<number> => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { memoryStore } from "../src/index.js";
 import { replay } from "../src/maintenance/index.js";
-import { ids, request, testEngine } from "./support/test-engine.js";
+import { ids, oneRun, request, testEngine } from "./support/test-engine.js";
 
 describe("an episode with memory off", () => {
   it("is shown nothing, says so, counts for the lift of memory, and teaches nothing", async () => {
@@ -38,8 +38,7 @@ describe("an episode with memory off", () => {
     for (const memoryOff of [0.5, 1]) {
       const { engine } = testEngine({ memoryOff });
       for (let run = 0; run < 20; run++) {
-        const { episode } = await engine.rank(request({ required: true, collection: "tools" }));
-        await engine.end(episode, { reward: true });
+        const episode = await oneRun(engine, request({ required: true, collection: "tools" }), { reward: true });
         expect((await engine.explain(episode))?.exposures[0]).not.toHaveProperty("memoryOff");
       }
       expect((await engine.status()).memoryLift).toBeUndefined();

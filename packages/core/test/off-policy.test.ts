@@ -3,7 +3,7 @@ import { type Learner, memoryStore, oar, qValue, type Store, similarity } from "
 import type { PolicyEstimate } from "../src/maintenance/index.js";
 import { comparePolicies, replay, revoke } from "../src/maintenance/index.js";
 
-import { candidates, ids, request, snapshot, testEngine } from "./support/test-engine.js";
+import { candidates, ids, oneRun, request, snapshot, testEngine } from "./support/test-engine.js";
 
 type Engine = ReturnType<typeof testEngine>["engine"];
 
@@ -107,10 +107,7 @@ describe("replay with another learner", () => {
         inner.readEntries(namespace, { ...page, limit: Math.min(limit, 7) }),
     };
     const { engine } = testEngine({ store, holdout: 1 });
-    for (let run = 0; run < 30; run++) {
-      const { episode } = await engine.rank(request());
-      await engine.end(episode, { reward: false, source: "liar" });
-    }
+    for (let run = 0; run < 30; run++) await oneRun(engine, request(), { reward: false, source: "liar" });
     const sameSet = async (): Promise<number | undefined> =>
       (await comparePolicies(engine, { learner: oar() as Learner })).agreement?.sameSet;
     expect(await sameSet()).toBeLessThan(0.5);

@@ -3,7 +3,7 @@ import { QavrError } from "../src/index.js";
 import { forget } from "../src/maintenance/index.js";
 import { withOutbox } from "../src/store-kit.js";
 import { queueing, runs } from "./support/queueing.js";
-import { request, testEngine } from "./support/test-engine.js";
+import { oneRun, request, testEngine } from "./support/test-engine.js";
 
 describe("an outcome in the outbox", () => {
   it("is queued, and sent again from the outbox, where a commit may have been kept", async () => {
@@ -25,8 +25,7 @@ describe("an outcome in the outbox", () => {
   it("that an earlier process left in the outbox can be corrected by the next one", async () => {
     const world = queueing();
     world.faults.commit = "before";
-    const { episode } = await world.engine.rank(request());
-    await world.engine.end(episode, { reward: true });
+    const episode = await oneRun(world.engine, request(), { reward: true });
     const heir = testEngine({ store: withOutbox(world.inner, world.outbox), prefix: "heir" });
     expect(await heir.engine.report(episode, { reward: false })).toMatchObject({ status: "committed" });
     expect(await heir.engine.status()).toMatchObject({ outcomes: { user: 2 }, corrections: 1 });
@@ -36,8 +35,7 @@ describe("an outcome in the outbox", () => {
     const world = queueing();
     const { engine, inner, faults, clock } = world;
     faults.commit = "before";
-    const { episode } = await engine.rank(request());
-    await engine.end(episode, { reward: true });
+    const episode = await oneRun(engine, request(), { reward: true });
     faults.commit = "none";
     clock.now += 4_000;
     const next = await engine.rank(request());
@@ -57,8 +55,7 @@ describe("an outcome in the outbox", () => {
       const other = testEngine({ store: withOutbox(world.inner, world.outbox), prefix: "other" });
       await runs(other, 1);
       world.faults.commit = "before";
-      const { episode } = await world.engine.rank(request());
-      await world.engine.end(episode, { reward: true });
+      const episode = await oneRun(world.engine, request(), { reward: true });
       if (pass === "report") expect((await other.engine.report(episode, { reward: false })).status).toBe("committed");
       else if (pass === "flush") await other.engine.flush();
       else await forget(other.engine, { namespace: "default" });

@@ -7,7 +7,7 @@ import { faultyStore } from "./support/faulty-store.js";
 import { handTimer } from "./support/hand-timer.js";
 import { memoryOutbox } from "./support/memory-outbox.js";
 import { queueing, runs } from "./support/queueing.js";
-import { request, snapshot, testEngine } from "./support/test-engine.js";
+import { oneRun, request, snapshot, testEngine } from "./support/test-engine.js";
 
 describe("an outcome while the store is out of reach", () => {
   it("is acknowledged from the outbox, and is in the store exactly once and in order when that is back", async () => {
@@ -129,8 +129,7 @@ describe("an outcome while the store is out of reach", () => {
 
   it("about a recorded episode is queued as long as the episode can be read, and refused when it cannot", async () => {
     const world = queueing();
-    const { episode } = await world.engine.rank(request());
-    await world.engine.end(episode);
+    const episode = await oneRun(world.engine, request());
     world.faults.commit = "before";
     expect(await world.engine.report(episode, { reward: true })).toEqual({ status: "queued", episode, seq: 0 });
     world.faults.readStates = "before";
@@ -159,12 +158,10 @@ describe("an outcome while the store is out of reach", () => {
     const { engine, outbox, logs } = world;
     world.faults.commit = "before";
     await runs(world, 2);
-    const mine = await engine.rank(request({ namespace: "taken" }));
-    await engine.end(mine.episode, { reward: true });
+    await oneRun(engine, request({ namespace: "taken" }), { reward: true });
     // An engine with another learner begins the namespace meanwhile.
     const other = testEngine({ store: world.inner, learner: similarity(), prefix: "other" });
-    const { episode } = await other.engine.rank(request({ namespace: "taken" }));
-    await other.engine.end(episode, { reward: true });
+    await oneRun(other.engine, request({ namespace: "taken" }), { reward: true });
     world.faults.commit = "none";
     world.clock.now += 4_000;
     await engine.flush();
@@ -264,8 +261,7 @@ describe("an outcome while the store is out of reach", () => {
 
   it("whose key was taken meanwhile is dropped, and said so", async () => {
     const world = queueing();
-    const { episode } = await world.engine.rank(request());
-    await world.engine.end(episode);
+    const episode = await oneRun(world.engine, request());
     world.faults.commit = "before";
     await world.engine.report(episode, { reward: true, idempotencyKey: "k" });
     const other = testEngine({ store: world.inner, prefix: "other" });

@@ -4,7 +4,7 @@ import type { OarMemory, OarShared } from "../src/learners/index.js";
 import { exportState, replay } from "../src/maintenance/index.js";
 
 import { seededRandom } from "./support/random.js";
-import { DAY, evidenceIn, request, snapshot, testEngine, testEpisode } from "./support/test-engine.js";
+import { DAY, evidenceIn, oneRun, request, snapshot, testEngine, testEpisode } from "./support/test-engine.js";
 
 /** Everything numeric that the learner knows, as one flat record. */
 async function knowledge(engine: Engine): Promise<Record<string, number>> {
@@ -44,8 +44,7 @@ async function past(engine: Engine, runs = 25): Promise<void> {
 async function after(learner: Learner, outcomes: readonly OutcomeInput[], between = 0): Promise<Engine> {
   const { engine } = testEngine({ learner });
   await past(engine);
-  const { episode } = await engine.rank(request({ keepOrder: true, aliases: ["run"] }));
-  await engine.end(episode);
+  await oneRun(engine, request({ keepOrder: true, aliases: ["run"] }));
   for (const outcome of outcomes) {
     await engine.report("run", outcome);
     if (outcome !== outcomes.at(-1)) await past(engine, between);
@@ -158,10 +157,8 @@ describe("the outcome that counts", () => {
   it("weighs 0.3 when the run merely ended, and what it says otherwise", async () => {
     const evidenceFor = async (outcome: OutcomeInput): Promise<number> => {
       const { engine } = testEngine();
-      const failed = await engine.rank({ ...request({ topK: 1 }), collection: "other" });
-      await engine.end(failed.episode, { reward: false, tier: "observed" });
-      const { episode } = await engine.rank(request({ topK: 1 }));
-      await engine.end(episode, outcome);
+      await oneRun(engine, { ...request({ topK: 1 }), collection: "other" }, { reward: false, tier: "observed" });
+      await oneRun(engine, request({ topK: 1 }), outcome);
       const { collections } = await engine.status();
       return collections.find(({ collection }) => collection === "default")?.best[0]?.evidence as number;
     };
@@ -180,8 +177,7 @@ describe("the outcome that counts", () => {
   ])("counts success by merely ending only where a run has failed by itself: %s", async (_what, first, counts) => {
     const { engine } = testEngine();
     const run = async (collection: string, outcome: OutcomeInput): Promise<void> => {
-      const { episode } = await engine.rank({ ...request({ topK: 1 }), collection, aliases: [`in ${collection}`] });
-      await engine.end(episode, outcome);
+      await oneRun(engine, { ...request({ topK: 1 }), collection, aliases: [`in ${collection}`] }, outcome);
     };
     await run("first", first);
     const { taught } = await engine.status();
@@ -261,8 +257,7 @@ describe("an idempotency key", () => {
 
   it("that is refused at an episode's end does not bring the episode back: its exposures are recorded", async () => {
     const { engine } = testEngine();
-    const first = await engine.rank(request());
-    await engine.end(first.episode, { reward: true, idempotencyKey: "order 7" });
+    await oneRun(engine, request(), { reward: true, idempotencyKey: "order 7" });
     const second = await engine.rank(request());
     await expect(engine.end(second.episode, { reward: false, idempotencyKey: "order 7" })).rejects.toMatchObject({
       code: "IDEMPOTENCY_CONFLICT",

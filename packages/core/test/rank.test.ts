@@ -1,14 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { ENGINE_DEFAULTS, memoryStore } from "../src/index.js";
 import { exportState, replay, revoke } from "../src/maintenance/index.js";
-import { candidates, ids, request, snapshot, testEngine, testEpisode } from "./support/test-engine.js";
+import { candidates, ids, oneRun, request, snapshot, testEngine, testEpisode } from "./support/test-engine.js";
 
 describe("fetchSize", () => {
   it("is exactly topK in a namespace without evidence, and 50 or four times as many with it", async () => {
     const { engine } = testEngine();
     expect(await engine.fetchSize({ topK: 4 })).toBe(4);
-    const { episode } = await engine.rank(request());
-    await engine.end(episode);
+    const episode = await oneRun(engine, request());
     expect(await engine.fetchSize({ topK: 4 })).toBe(4);
     await engine.report(episode, { reward: true });
     expect(await engine.fetchSize({ topK: 4 })).toBe(50);
@@ -220,8 +219,7 @@ describe("an explanation", () => {
   it("calls exploration by its name, and keeps it apart from what outcomes taught", async () => {
     const { engine } = testEngine();
     for (let run = 0; run < 20; run++) {
-      const { episode } = await engine.rank(request({ candidates: candidates(1), topK: 1 }));
-      await engine.end(episode, { reward: run % 4 > 0 });
+      await oneRun(engine, request({ candidates: candidates(1), topK: 1 }), { reward: run % 4 > 0 });
     }
     const { items, episode } = await engine.rank(request({ topK: 10 }));
     const untouched = items.find(({ id }) => id === "d1");
@@ -295,8 +293,7 @@ describe("an explanation", () => {
     const { engine } = testEngine({ recordedCandidates: 2 });
     const list = candidates(30);
     for (let run = 0; run < 5; run++) {
-      const { episode } = await engine.rank({ candidates: list.slice(29), topK: 1, vector: [1, 0] });
-      await engine.end(episode, { reward: true, helpful: ["d29"] });
+      await oneRun(engine, { candidates: list.slice(29), topK: 1, vector: [1, 0] }, { reward: true, helpful: ["d29"] });
     }
     const ranking = await engine.rank({
       candidates: list.map((item, i) => ({ ...item, similarity: 0.9 - i * 1e-4 })),
@@ -361,8 +358,7 @@ describe("a learned ranking", () => {
     const rest = Array.from({ length: 6 }, (_, i) => ({ id: `rest${i}`, similarity: 0.4 }));
     const candidates = [bad, ...twins, ...rest];
     for (let run = 0; run < 30; run++) {
-      const { episode } = await engine.rank({ candidates, topK: 1, keepOrder: true, vector: [1, 0] });
-      await engine.end(episode, { reward: 0 });
+      await oneRun(engine, { candidates, topK: 1, keepOrder: true, vector: [1, 0] }, { reward: 0 });
     }
     const ranking = await engine.rank({ candidates, topK: 13, vector: [1, 0] });
     expect(ranking.order).toBe("learned");
@@ -379,10 +375,7 @@ describe("a learned ranking", () => {
       { id: "a", similarity: 0.3 },
       { id: "c", similarity: 0.1 },
     ];
-    for (let run = 0; run < 5; run++) {
-      const { episode } = await engine.rank({ candidates, topK: 3, vector: [1, 0] });
-      await engine.end(episode, { reward: 1 });
-    }
+    for (let run = 0; run < 5; run++) await oneRun(engine, { candidates, topK: 3, vector: [1, 0] }, { reward: 1 });
     const { items } = await engine.rank({ candidates, topK: 4, vector: [1, 0] });
     const [first, second] = items.filter(({ id }) => id === "a");
     expect(first?.learned).not.toBe(0);

@@ -15,7 +15,7 @@ import { scopesIn } from "../src/ledger/utility-bands.js";
 import { differencesIn } from "../src/maintenance/differences.js";
 import { compact, forget, importState, replay, revoke, verify } from "../src/maintenance/index.js";
 import { allMemories, countedFrom, wholeHistory } from "./support/tally-oracle.js";
-import { candidates, DAY, MINUTE, request, START, snapshot, testEngine } from "./support/test-engine.js";
+import { candidates, DAY, MINUTE, oneRun, request, START, snapshot, testEngine } from "./support/test-engine.js";
 
 const learners: readonly (readonly [string, () => Learner])[] = [
   ["oar", () => oar() as Learner],
@@ -147,8 +147,7 @@ describe("memories()", () => {
     ] as const) {
       const { engine } = testEngine({ onEdit });
       const show = async (text: string, outcome: OutcomeInput): Promise<string> => {
-        const { episode } = await engine.rank({ candidates: [{ id: "a", similarity: 1, text }], topK: 1 });
-        await engine.end(episode, outcome);
+        const episode = await oneRun(engine, { candidates: [{ id: "a", similarity: 1, text }], topK: 1 }, outcome);
         return episode;
       };
       const old = await show("old", { reward: true });

@@ -12,7 +12,7 @@ import {
 import type { MemoryTable } from "../src/learners/index.js";
 import { forget } from "../src/maintenance/index.js";
 import { ChangeLog } from "../src/store-kit.js";
-import { candidates, request, testEngine } from "./support/test-engine.js";
+import { candidates, oneRun, request, testEngine } from "./support/test-engine.js";
 
 /** A store whose reads of one scope can be held back: they answer late, with what was true when they were asked. */
 function lateStore(inner: Store): { readonly store: Store; hold(scope: string): () => void; letNewOnesPass(): void } {
@@ -150,8 +150,7 @@ describe("the states that an engine remembers", () => {
     const evidence = async (): Promise<number | undefined> =>
       (await preview(reader)).items.find(({ id }) => id === "d5")?.evidence;
     expect(await evidence()).toBe(0);
-    const { episode } = await writer.rank(request({ candidates: [{ id: "d5", similarity: 0.5 }], topK: 1 }));
-    await writer.end(episode, { reward: true });
+    await oneRun(writer, request({ candidates: [{ id: "d5", similarity: 0.5 }], topK: 1 }), { reward: true });
     expect(await evidence()).toBeGreaterThan(0);
   });
 

@@ -7,6 +7,7 @@ import {
   evidenceIn,
   ids,
   MINUTE,
+  oneRun,
   request,
   START,
   snapshot,
@@ -116,8 +117,7 @@ describe("revoking a source", () => {
     const told = testEngine();
     const { engine, store } = told;
     await past(told, "honest", 3);
-    const { episode } = await engine.rank(request({ namespace: "other" }));
-    await engine.end(episode, { reward: true, source: "liar" });
+    await oneRun(engine, request({ namespace: "other" }), { reward: true, source: "liar" });
     const before = [await exportState(engine), await snapshot(store, "other")];
     expect(await revoke(engine, { namespace: "default", source: "liar" })).toMatchObject({ outcomes: 0, memories: 0 });
     expect([await exportState(engine), await snapshot(store, "other")]).toEqual(before);
@@ -243,8 +243,7 @@ describe("rankings while the states are built again", () => {
     const told = testEngine({ store: folding.store });
     for (let run = 0; run < 12; run++) {
       const many = Array.from({ length: 100 }, (_, i) => ({ id: `${run}/${i}`, similarity: 0.9 - i / 1_000 }));
-      const { episode } = await told.engine.rank(request({ candidates: many, topK: 100 }));
-      await told.engine.end(episode, { reward: true, source: "liar" });
+      await oneRun(told.engine, request({ candidates: many, topK: 100 }), { reward: true, source: "liar" });
     }
     folding.broken = true;
     await expect(revoke(told.engine, { namespace: "default", source: "liar" })).rejects.toThrow("killed");

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from "vitest";
 import { memoryStore, type Store } from "../src/index.js";
 import { compact, moveNamespace, replay, revoke, verify } from "../src/maintenance/index.js";
 import { rendezvous, routedStore } from "../src/store-kit.js";
-import { ids, request, START, snapshot, type TestEngine, testEngine } from "./support/test-engine.js";
+import { ids, oneRun, request, START, snapshot, type TestEngine, testEngine } from "./support/test-engine.js";
 import { writeStates } from "./support/write-states.js";
 
 const NAMESPACE = "default";
@@ -24,10 +24,7 @@ let processes = 0;
 const engineOn = (store: Store): TestEngine => testEngine({ store, prefix: `process-${++processes}` });
 
 async function learn({ engine }: TestEngine, runs: number, reward: boolean | number = false): Promise<void> {
-  for (let run = 0; run < runs; run++) {
-    const { episode } = await engine.rank(request());
-    await engine.end(episode, { reward });
-  }
+  for (let run = 0; run < runs; run++) await oneRun(engine, request(), { reward });
 }
 
 const move = ({ engine }: TestEngine, to: string) => moveNamespace(engine, { namespace: NAMESPACE, to });
@@ -103,8 +100,7 @@ describe("a namespace that moves", () => {
     const { open } = places();
     const tested = engineOn(open());
     for (let run = 0; run < 20; run++) {
-      const { episode } = await tested.engine.rank(request());
-      await tested.engine.end(episode, { reward: run % 2 === 0, source: run < 10 ? "liar" : "ann" });
+      await oneRun(tested.engine, request(), { reward: run % 2 === 0, source: run < 10 ? "liar" : "ann" });
     }
     await revoke(tested.engine, { namespace: NAMESPACE, source: "liar" });
     await move(tested, "south");

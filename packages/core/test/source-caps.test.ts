@@ -3,7 +3,7 @@ import { governance } from "../src/governance/index.js";
 import type { EngineOptions, OutcomeInput } from "../src/index.js";
 import type { OarMemory } from "../src/learners/index.js";
 import { exportState, replay } from "../src/maintenance/index.js";
-import { DAY, request, testEngine } from "./support/test-engine.js";
+import { DAY, oneRun, request, testEngine } from "./support/test-engine.js";
 
 type World = ReturnType<typeof testEngine>;
 
@@ -11,8 +11,7 @@ const capped: Partial<EngineOptions> = { governance: governance({ sourceCaps: { 
 
 async function runs({ engine }: World, count: number, outcome: OutcomeInput, memory = "a"): Promise<void> {
   for (let i = 0; i < count; i++) {
-    const { episode } = await engine.rank({ candidates: [{ id: memory, similarity: 1 }], topK: 1 });
-    await engine.end(episode, outcome);
+    await oneRun(engine, { candidates: [{ id: memory, similarity: 1 }], topK: 1 }, outcome);
   }
 }
 
@@ -121,13 +120,11 @@ describe("a source's cap", () => {
   it("is charged once for reward and votes of one outcome, and for the named memories only when it is votes alone", async () => {
     const world = testEngine(capped);
     for (let i = 0; i < 5; i++) {
-      const { episode } = await world.engine.rank(request({ topK: 2, keepOrder: true }));
-      await world.engine.end(episode, { ...ann, helpful: ["m1"] });
+      await oneRun(world.engine, request({ topK: 2, keepOrder: true }), { ...ann, helpful: ["m1"] });
     }
     expect(await world.engine.status()).toMatchObject({ cappedCredits: 4, taught: 3 });
     for (let i = 0; i < 5; i++) {
-      const { episode } = await world.engine.rank(request({ topK: 2, keepOrder: true }));
-      await world.engine.end(episode, { source: "bob", harmful: ["m2"] });
+      await oneRun(world.engine, request({ topK: 2, keepOrder: true }), { source: "bob", harmful: ["m2"] });
     }
     expect(await world.engine.status()).toMatchObject({ cappedCredits: 6 });
     expect(await replay(world.engine)).toMatchObject({ identical: true });
@@ -177,8 +174,7 @@ describe("a source's cap", () => {
   it("gives way to better evidence, which counts in full", async () => {
     const world = testEngine(capped);
     await runs(world, 3, ann);
-    const { episode } = await world.engine.rank({ candidates: [{ id: "a", similarity: 1 }], topK: 1 });
-    await world.engine.end(episode, ann);
+    const episode = await oneRun(world.engine, { candidates: [{ id: "a", similarity: 1 }], topK: 1 }, ann);
     expect(await evidence(world)).toEqual({ a: 3 });
     await world.engine.report(episode, { reward: true, tier: "verified" });
     expect(await evidence(world)).toEqual({ a: 4 });

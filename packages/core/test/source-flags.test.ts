@@ -1,14 +1,13 @@
 import { describe, expect, it } from "vitest";
 import { governance } from "../src/governance/index.js";
 import type { OutcomeInput } from "../src/index.js";
-import { DAY, testEngine } from "./support/test-engine.js";
+import { DAY, oneRun, testEngine } from "./support/test-engine.js";
 
 type World = ReturnType<typeof testEngine>;
 
 async function runs({ engine }: World, count: number, outcome: OutcomeInput, verdict?: boolean): Promise<void> {
   for (let run = 0; run < count; run++) {
-    const { episode } = await engine.rank({ candidates: [{ id: `m${run % 20}`, similarity: 1 }], topK: 1 });
-    await engine.end(episode, outcome);
+    const episode = await oneRun(engine, { candidates: [{ id: `m${run % 20}`, similarity: 1 }], topK: 1 }, outcome);
     if (verdict !== undefined) await engine.report(episode, { reward: verdict, tier: "verified", source: "checker" });
   }
 }

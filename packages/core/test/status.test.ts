@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Learner, qValue } from "../src/index.js";
 import { forget, replay } from "../src/maintenance/index.js";
-import { candidates, MINUTE, request, testEngine, testEpisode } from "./support/test-engine.js";
+import { candidates, MINUTE, oneRun, request, testEngine, testEpisode } from "./support/test-engine.js";
 
 describe("status", () => {
   it("of a namespace that nobody used is empty", async () => {
@@ -144,10 +144,7 @@ describe("status", () => {
 
   it("keeps thirty-two kinds of task apart and the rest together, so that labels cannot grow the state", async () => {
     const { engine } = testEngine();
-    for (let i = 0; i < 50; i++) {
-      const { episode } = await engine.rank(request({ context: `task ${i}` }));
-      await engine.end(episode, { reward: true });
-    }
+    for (let i = 0; i < 50; i++) await oneRun(engine, request({ context: `task ${i}` }), { reward: true });
     for (const context of ["task 3", "task 49"]) {
       await engine.end((await engine.rank(request({ context }))).episode, { reward: true });
     }
@@ -161,8 +158,7 @@ describe("status", () => {
   it("Q14: lists the ten best and the ten worst memories", async () => {
     const { engine } = testEngine();
     for (let i = 0; i < 25; i++) {
-      const { episode } = await engine.rank({ candidates: [{ id: `m${i}`, similarity: 1 }], topK: 1 });
-      await engine.end(episode, { reward: i / 24, weight: 1 });
+      await oneRun(engine, { candidates: [{ id: `m${i}`, similarity: 1 }], topK: 1 }, { reward: i / 24, weight: 1 });
     }
     const [collection] = (await engine.status()).collections;
     const best = collection?.best.map(({ utility }) => utility) ?? [];

@@ -2,7 +2,7 @@ import { describe, expect, it, vi } from "vitest";
 import { memoryStore, QavrError, type Store } from "../src/index.js";
 import { type FaultyStore, faultyStore } from "./support/faulty-store.js";
 import { handTimer } from "./support/hand-timer.js";
-import { candidates, ids, MINUTE, request, testEngine } from "./support/test-engine.js";
+import { candidates, ids, MINUTE, oneRun, request, testEngine } from "./support/test-engine.js";
 
 /** An engine that has learned, on a store that can be told to fail or never to answer, with time in the test's hands. */
 async function learned(): Promise<
@@ -11,10 +11,7 @@ async function learned(): Promise<
   const { store, faults, inner } = faultyStore();
   const timer = handTimer();
   const tested = testEngine({ store, setTimer: timer.setTimer });
-  for (let run = 0; run < 20; run++) {
-    const { episode } = await tested.engine.rank(request());
-    await tested.engine.end(episode, { reward: false });
-  }
+  for (let run = 0; run < 20; run++) await oneRun(tested.engine, request(), { reward: false });
   return { ...tested, faults, inner, timer };
 }
 
@@ -163,10 +160,7 @@ describe("a ranking on a store that does not answer", () => {
       readStates: (...call) => (reachable ? inner.readStates(...call) : new Promise(() => undefined)),
     };
     const { engine } = testEngine({ store, setTimer: timer.setTimer });
-    for (let run = 0; run < 20; run++) {
-      const { episode } = await engine.rank(request());
-      await engine.end(episode, { reward: false });
-    }
+    for (let run = 0; run < 20; run++) await oneRun(engine, request(), { reward: false });
     const before = ids(await engine.rank(request()));
     reachable = false;
     expect(ids(await engine.rank(request()))).toEqual(before);

@@ -4,14 +4,13 @@ import type { EngineOptions, OutcomeInput } from "../src/index.js";
 import type { OarMemory } from "../src/learners/index.js";
 import { decodeEpisode } from "../src/ledger/episode-record.js";
 import { exportState, replay } from "../src/maintenance/index.js";
-import { request, testEngine } from "./support/test-engine.js";
+import { oneRun, request, testEngine } from "./support/test-engine.js";
 
 type World = ReturnType<typeof testEngine>;
 
 /** One run with these outcomes, in order. */
 async function run({ engine }: World, ...outcomes: readonly OutcomeInput[]): Promise<string> {
-  const { episode } = await engine.rank(request({ topK: 1, keepOrder: true }));
-  await engine.end(episode);
+  const episode = await oneRun(engine, request({ topK: 1, keepOrder: true }));
   for (const outcome of outcomes) await engine.report(episode, outcome);
   return episode;
 }

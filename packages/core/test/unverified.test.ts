@@ -4,7 +4,7 @@ import { confirmationsIn } from "../src/ledger/memory-record.js";
 import { memoryScope } from "../src/ledger/state-keys.js";
 import { forget, replay } from "../src/maintenance/index.js";
 import { spread } from "../src/scoring/spread.js";
-import { candidates, ids, request, testEngine } from "./support/test-engine.js";
+import { candidates, ids, oneRun, request, testEngine } from "./support/test-engine.js";
 
 /** Ten candidates of which those named were written by an agent. */
 const written = (...names: readonly string[]): Candidate[] =>
@@ -94,10 +94,7 @@ describe("a memory that nobody has verified", () => {
     await praise(world, "d5", 5, { reward: true, tier: "verified" });
     expect((await judged(world, "d5")).shift).toBeGreaterThan(0.5 * SIGMA);
     for (const text of ["as it was", "as somebody has changed it"]) {
-      const { episode } = await world.engine.rank(
-        request({ candidates: [{ id: "d5", similarity: 1, text }], topK: 1 }),
-      );
-      await world.engine.end(episode);
+      await oneRun(world.engine, request({ candidates: [{ id: "d5", similarity: 1, text }], topK: 1 }));
     }
     expect((await judged(world, "d5")).shift).toBeLessThanOrEqual(0.25 * SIGMA + 1e-12);
     expect(await replay(world.engine)).toMatchObject({ identical: true });

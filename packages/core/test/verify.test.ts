@@ -2,15 +2,12 @@ import { describe, expect, it } from "vitest";
 import { type Engine, memoryStore, type Store, similarity } from "../src/index.js";
 import { compact, comparePolicies, type Progress, repair, replay, revoke, verify } from "../src/maintenance/index.js";
 import { faultyStore } from "./support/faulty-store.js";
-import { request, testEngine } from "./support/test-engine.js";
+import { oneRun, request, testEngine } from "./support/test-engine.js";
 import { writeStates } from "./support/write-states.js";
 
 async function taught(store: Store, namespaces: readonly string[]): Promise<ReturnType<typeof testEngine>> {
   const world = testEngine({ store });
-  for (const namespace of namespaces) {
-    const { episode } = await world.engine.rank(request({ namespace }));
-    await world.engine.end(episode, { reward: true });
-  }
+  for (const namespace of namespaces) await oneRun(world.engine, request({ namespace }), { reward: true });
   return world;
 }
 
@@ -93,10 +90,7 @@ describe("maintenance", () => {
 describe("the progress of long work", () => {
   const long = async (): Promise<ReturnType<typeof testEngine>> => {
     const world = testEngine();
-    for (let run = 0; run < 120; run++) {
-      const { episode } = await world.engine.rank(request());
-      await world.engine.end(episode, { reward: true, source: "liar" });
-    }
+    for (let run = 0; run < 120; run++) await oneRun(world.engine, request(), { reward: true, source: "liar" });
     world.clock.now += 1_000;
     return world;
   };

@@ -1,7 +1,7 @@
 import { type Learner, oar } from "@qavr/core";
 import { exportState, importState, replay } from "@qavr/core/maintenance";
 import { describe, expect, it } from "vitest";
-import { testEngine } from "../../core/test/support/test-engine.js";
+import { oneRun, testEngine } from "../../core/test/support/test-engine.js";
 import { type ByUseMemory, type ByUseShared, byUse } from "../src/by-use.js";
 
 const sigmoid = (x: number): number => 1 / (1 + Math.exp(-x));
@@ -51,8 +51,7 @@ describe("byUse", () => {
   it("learns one run by hand", async () => {
     const { engine } = testEngine({ learner: byUse() as Learner });
     const candidates = ["used", "unused"].map((id) => ({ id, similarity: 1 }));
-    const { episode } = await engine.rank({ candidates, vector: [1, 0], topK: 2 });
-    await engine.end(episode, { reward: 1, tier: "verified", used: ["used"] });
+    await oneRun(engine, { candidates, vector: [1, 0], topK: 2 }, { reward: 1, tier: "verified", used: ["used"] });
     const { memories, shared } = await exportState(engine);
     const of = (id: string) => memories.find((memory) => memory.id === id)?.state as ByUseMemory;
 
@@ -81,8 +80,7 @@ describe("byUse", () => {
       const learnedBy = async (learner: unknown) => {
         const { engine } = testEngine({ learner: learner as Learner });
         const candidates = ["used", "unused", "other"].map((id, i) => ({ id, similarity: similarities[i] as number }));
-        const { episode } = await engine.rank({ candidates, vector: [1, 0], topK: 2 });
-        await engine.end(episode, { reward: 1, tier: "verified", used: ["used"] });
+        await oneRun(engine, { candidates, vector: [1, 0], topK: 2 }, { reward: 1, tier: "verified", used: ["used"] });
         const { items } = await engine.rank({ candidates, vector: [side, 0], topK: 3, record: false });
         const { memories, shared } = await exportState(engine);
         return {

@@ -10,7 +10,7 @@ import {
   sigmoid,
 } from "../../core/test/support/reference-model.js";
 import { average, coarse, dot, type Run, unit } from "../../core/test/support/stream.js";
-import { testEngine } from "../../core/test/support/test-engine.js";
+import { oneRun, testEngine } from "../../core/test/support/test-engine.js";
 import { contexts } from "../src/contexts.js";
 import type { ContextsMemory, ContextsShared } from "../src/contexts-state.js";
 
@@ -167,8 +167,7 @@ describe("contexts@1", () => {
         [[1, 0.1], 1],
         [[0, 1], 0],
       ] as const) {
-        const { episode } = await engine.rank({ candidates, topK: 1, vector });
-        await engine.end(episode, { reward, tier: "verified" });
+        await oneRun(engine, { candidates, topK: 1, vector }, { reward, tier: "verified" });
       }
     }
     const { shared, memories } = (await exportState(engine)) as unknown as {

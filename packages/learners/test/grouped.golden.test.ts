@@ -1,7 +1,7 @@
 import type { Learner } from "@qavr/core";
 import { exportState, importState, replay } from "@qavr/core/maintenance";
 import { describe, expect, it } from "vitest";
-import { testEngine } from "../../core/test/support/test-engine.js";
+import { oneRun, testEngine } from "../../core/test/support/test-engine.js";
 import {
   chanceAt,
   chanceOf,
@@ -95,8 +95,7 @@ describe("grouped", () => {
       { id: "a", similarity: 1, group: "one" },
       { id: "b", similarity: 1, group: "one" },
     ];
-    const { episode } = await engine.rank({ candidates, topK: 2 });
-    await engine.end(episode, { reward: 1, tier: "verified" });
+    await oneRun(engine, { candidates, topK: 2 }, { reward: 1, tier: "verified" });
     const { memories } = await exportState(engine);
     // One group, so it is the request's. Beside the other memory, at three levels: p₀ = sigmoid(−2, 0, 2).
     const level = [-2, 0, 2].map((one) => 1 / (1 + Math.exp(-one)));
@@ -139,8 +138,7 @@ describe("grouped", () => {
         [none, () => undefined],
         [crossed, (id: string) => id[1]],
       ] as const) {
-        const { episode } = await tested.engine.rank({ ...asked(near, of), keepOrder: true });
-        await tested.engine.end(episode, { reward: run % 2, tier: "verified" });
+        await oneRun(tested.engine, { ...asked(near, of), keepOrder: true }, { reward: run % 2, tier: "verified" });
       }
     }
     const scores = async ({ engine }: typeof plain, of?: (id: string) => string | undefined) =>

@@ -10,7 +10,7 @@ import {
   type Retrieval,
 } from "../../core/test/support/reference-model.js";
 import { coarse, DIMS, dot, type Run, unit } from "../../core/test/support/stream.js";
-import { testEngine } from "../../core/test/support/test-engine.js";
+import { oneRun, testEngine } from "../../core/test/support/test-engine.js";
 import type { KernelMemory } from "../src/kernel-prototypes.js";
 import { kernel, kernelPrototypes } from "../src/kernel-prototypes.js";
 
@@ -92,8 +92,7 @@ describe("kernel-prototypes@1", () => {
     const { engine } = testEngine({ learner: kernelPrototypes() as unknown as Learner });
     const show = async (vector: number[], alias: string): Promise<void> => {
       const candidates = [{ id: "a", similarity: 1 }];
-      const { episode } = await engine.rank({ candidates, topK: 1, vector, aliases: [alias] });
-      await engine.end(episode, { reward: 1, tier: "self-reported" });
+      await oneRun(engine, { candidates, topK: 1, vector, aliases: [alias] }, { reward: 1, tier: "self-reported" });
     };
     const memory = async (): Promise<KernelMemory> =>
       (await exportState(engine)).memories[0]?.state as unknown as KernelMemory;

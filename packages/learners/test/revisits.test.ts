@@ -1,7 +1,7 @@
 import { type Engine, type Learner, memoryStore, type Store } from "@qavr/core";
 import { exportState, forget, replay } from "@qavr/core/maintenance";
 import { describe, expect, it } from "vitest";
-import { candidates, testEngine } from "../../core/test/support/test-engine.js";
+import { candidates, oneRun, testEngine } from "../../core/test/support/test-engine.js";
 import { cav, jar } from "../src/index.js";
 
 /** A store that records the states written by each commit. */
@@ -22,8 +22,7 @@ function watched(): { readonly store: Store; readonly written: () => readonly st
 /** Run number `run` shows two memories of its own. */
 async function runOnce(engine: Engine, run: number, reward: number): Promise<string> {
   const own = candidates(2).map((candidate, i) => ({ ...candidate, id: `run${run}-${i}` }));
-  const { episode } = await engine.rank({ vector: [1, run, run * run, 1], candidates: own, topK: 2 });
-  await engine.end(episode, { reward });
+  const episode = await oneRun(engine, { vector: [1, run, run * run, 1], candidates: own, topK: 2 }, { reward });
   return episode;
 }
 

@@ -3,7 +3,7 @@ import { sqliteStore } from "@qavr/sqlite";
 import { describe, expect, it } from "vitest";
 import { ledgerIn } from "../src/open-ledger.js";
 import { memoriesReport } from "../src/reports/memories.js";
-import { appEngine, newLedger, newPath, runApp } from "./support/ledgers.js";
+import { appEngine, newLedger, newPath, oneRun, runApp } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
 
 /** A ledger of 1,010 tenants, whose last one has the most runs. */
@@ -58,8 +58,7 @@ it("of several collections orders the memories together, over all pages", async 
   const engine = appEngine(store);
   for (let run = 0; run < 12; run++) {
     const [collection, candidates] = [["docs", "notes"][run % 2], [{ id: `m${run % 6}`, similarity: 1 }]];
-    const { episode } = await engine.rank({ collection, candidates, topK: 1 });
-    await engine.end(episode, { reward: (run % 6) / 5, tier: "verified" });
+    await oneRun(engine, { collection, candidates, topK: 1 }, { reward: (run % 6) / 5, tier: "verified" });
   }
   const ledger = await ledgerIn(store, "memory", undefined, { partial: true });
   for (const [order, ids] of [

@@ -9,7 +9,7 @@ import { statusText } from "../src/commands/status.js";
 import type { DoctorReport } from "../src/reports/doctor.js";
 import type { StatusReport } from "../src/reports/status.js";
 import { createStyle } from "../src/terminal/terminal.js";
-import { appEngine, ledgerFile, newLedger, newPath, runApp, unjudgedLedger } from "./support/ledgers.js";
+import { appEngine, ledgerFile, newLedger, newPath, oneRun, runApp, unjudgedLedger } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
 import { jsonSchema, PRINTED } from "./support/schema.js";
 
@@ -198,8 +198,7 @@ describe("qavr status", () => {
   it("tells an empty ledger from one that learns nothing", async () => {
     const { path, engine } = newLedger();
     expect(await dataOf("status", "-s", path)).toMatchObject({ state: { level: "empty" } });
-    const { episode } = await engine.rank({ candidates: [{ id: "a", similarity: 1 }], topK: 1 });
-    await engine.end(episode, { reward: null });
+    await oneRun(engine, { candidates: [{ id: "a", similarity: 1 }], topK: 1 }, { reward: null });
     expect(await dataOf("status", "-s", path)).toMatchObject({ state: { level: "unjudged" } });
     await engine.close();
   });
@@ -324,8 +323,7 @@ describe("qavr why", () => {
   it("finds a memory by its label as lists cut it, also within a character of two code units", async () => {
     const { path, engine } = newLedger();
     const candidates = [{ id: "a", similarity: 1, label: `${"x".repeat(58)}😀 and more` }];
-    const { episode } = await engine.rank({ candidates, topK: 1 });
-    await engine.end(episode, { reward: true, tier: "verified" });
+    await oneRun(engine, { candidates, topK: 1 }, { reward: true, tier: "verified" });
     await engine.close();
     // As a terminal and a shell pass it on: in UTF-8, which has no half characters.
     const listed = Buffer.from((await qavr("memories", "-s", path)).stdout).toString();

@@ -3,7 +3,7 @@ import { revoke } from "@qavr/core/maintenance";
 import { sqliteStore } from "@qavr/sqlite";
 import { expect, it } from "vitest";
 import type { StatusReport } from "../src/reports/status.js";
-import { appEngine, newLedger, newPath } from "./support/ledgers.js";
+import { appEngine, newLedger, newPath, oneRun } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
 
 it.each([
@@ -50,8 +50,7 @@ it("the curve has no point of held-out runs alone, where most runs are held out"
 it("the share of runs with an outcome counts those that have votes and no reward, without revoked ones", async () => {
   const { path, engine } = newLedger();
   for (let run = 0; run < 8; run++) {
-    const { episode } = await engine.rank({ candidates: [{ id: "a", similarity: 1 }], topK: 1 });
-    await engine.end(episode);
+    const episode = await oneRun(engine, { candidates: [{ id: "a", similarity: 1 }], topK: 1 });
     if (run < 4) await engine.report(episode, { helpful: ["a"], source: run < 2 ? "ann" : "bob" });
   }
   const shareOf = async (): Promise<unknown> => ((await dataOf("status", "-s", path)) as StatusReport).runs.coverage;

@@ -6,7 +6,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { startBrowser, testPage, type Watched, watchedPage } from "./support/browser.js";
 import { ASSETS, CONTENT, servers } from "./support/dashboards.js";
 import { PAYLOADS } from "./support/hostile.js";
-import { appEngine, ledgerFile, newLedger, newPath, runApp } from "./support/ledgers.js";
+import { appEngine, ledgerFile, newLedger, newPath, oneRun, runApp } from "./support/ledgers.js";
 import { dataOf } from "./support/run.js";
 
 const browser = await startBrowser();
@@ -87,8 +87,7 @@ if (browser) {
         .getByText(/^(cold|learning)$/)
         .waitFor();
       const { path, engine } = newLedger();
-      const { episode } = await engine.rank({ candidates: [{ id: "a", similarity: 1 }], topK: 1 });
-      await engine.end(episode, { reward: null });
+      await oneRun(engine, { candidates: [{ id: "a", similarity: 1 }], topK: 1 }, { reward: null });
       await engine.close();
       await page.goto((await serve(path)).url);
       await page.getByText("not learning", { exact: true }).waitFor();
@@ -241,8 +240,7 @@ if (browser) {
       const { path, engine } = newLedger();
       for (let run = 0; run < 13; run++) {
         const candidates = Array.from({ length: 10 }, (_, i) => ({ id: `note ${run % 2} ${run}-${i}`, similarity: 1 }));
-        const { episode } = await engine.rank({ candidates, topK: 10 });
-        await engine.end(episode, { reward: true, tier: "verified" });
+        await oneRun(engine, { candidates, topK: 10 }, { reward: true, tier: "verified" });
       }
       await engine.close();
       const { page } = await testPage(browser);

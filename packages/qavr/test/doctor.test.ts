@@ -8,7 +8,7 @@ import { createApi } from "../src/dashboard/api.js";
 import { openStore } from "../src/open-ledger.js";
 import type { DoctorReport } from "../src/reports/doctor.js";
 import { type App, judge, runLangChainApp } from "./support/langchain-app.js";
-import { appEngine, ledgerFile, newLedger, newPath, runApp, START, unjudgedLedger } from "./support/ledgers.js";
+import { appEngine, ledgerFile, newLedger, newPath, oneRun, runApp, START, unjudgedLedger } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
 
 const examined = async (path: string, ...flags: string[]): Promise<DoctorReport> =>
@@ -159,10 +159,7 @@ describe("qavr doctor", () => {
     const { stdout } = await qavr("ledger", "verify", "-s", path);
     expect(stdout).toMatch(/^Not all of the ledger can be checked here: 120 entries of 1 namespace read, 0 damages/);
     const engine = appEngine(sqliteStore(path), { learner, createId: () => crypto.randomUUID() });
-    for (let run = 0; run < 600; run++) {
-      const { episode } = await engine.rank({ candidates: [{ id: "a", similarity: 1 }], topK: 1 });
-      await engine.end(episode);
-    }
+    for (let run = 0; run < 600; run++) await oneRun(engine, { candidates: [{ id: "a", similarity: 1 }], topK: 1 });
     await engine.close();
     expect(idsOf(await examined(path))).toContain("outcomes-missing");
   });

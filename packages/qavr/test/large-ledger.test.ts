@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { createEngine, memoryStore, type Store } from "@qavr/core";
 import { sqliteStore } from "@qavr/sqlite";
 import { expect, it } from "vitest";
+import { oneRun } from "../../core/test/support/one-run.js";
 import { type Api, createApi } from "../src/dashboard/api.js";
 import { startBrowser } from "./support/browser.js";
 import { CONTENT, servers } from "./support/dashboards.js";
@@ -54,8 +55,7 @@ it("counts the outcomes of a long ledger that came much later than its runs", as
   const engine = createEngine({ store });
   const runs = await Promise.all(
     Array.from({ length: 3_500 }, async () => {
-      const { episode } = await engine.rank({ candidates: [{ id: "a", similarity: 1 }], topK: 1 });
-      await engine.end(episode);
+      const episode = await oneRun(engine, { candidates: [{ id: "a", similarity: 1 }], topK: 1 });
       return episode;
     }),
   );
@@ -71,8 +71,7 @@ it("counts the outcomes of a long ledger that have taught nothing", async () => 
   const engine = createEngine({ store });
   await Promise.all(
     Array.from({ length: 3_500 }, async () => {
-      const { episode } = await engine.rank({ candidates: [{ id: "a", similarity: 1 }], topK: 1 });
-      await engine.end(episode, { reward: true, tier: "completed" });
+      await oneRun(engine, { candidates: [{ id: "a", similarity: 1 }], topK: 1 }, { reward: true, tier: "completed" });
     }),
   );
   expect(await ask(createApi(store, "memory"), "status")).toMatchObject({

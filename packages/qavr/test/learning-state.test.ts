@@ -4,7 +4,7 @@ import { sqliteStore } from "@qavr/sqlite";
 import { expect, it } from "vitest";
 import { stateOf } from "../src/reports/learning-state.js";
 import type { StatusReport } from "../src/reports/status.js";
-import { appEngine, ledgerFile, newLedger, newPath } from "./support/ledgers.js";
+import { appEngine, ledgerFile, newLedger, newPath, oneRun } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
 
 it.each([
@@ -22,8 +22,7 @@ it("qavr status does not say of a cold namespace that rankings stay near the hos
   const { path, engine } = newLedger();
   const candidates = ["a", "b"].map((id, i) => ({ id, similarity: 1 - i / 50 }));
   for (let run = 0; run < 3; run++) {
-    const { episode } = await engine.rank({ candidates, topK: 1, vector: [1, 0] });
-    await engine.end(episode, { reward: run > 0, tier: "verified" });
+    await oneRun(engine, { candidates, topK: 1, vector: [1, 0] }, { reward: run > 0, tier: "verified" });
   }
   expect((await engine.rank({ candidates, topK: 1, vector: [1, 0] })).items[0]?.id).toBe("b");
   await engine.close();
@@ -88,8 +87,7 @@ it("qavr status names what the draw waits for where many runs never found a memo
   const { path, engine } = newLedger();
   for (let run = 0; run < 310; run++) {
     const candidates = ["a", "b"].map((name, i) => ({ id: `${name}${run}`, similarity: 1 - i / 50 }));
-    const { episode } = await engine.rank({ candidates, topK: 1, vector: [1, 0] });
-    await engine.end(episode, { reward: run % 2, tier: "verified" });
+    await oneRun(engine, { candidates, topK: 1, vector: [1, 0] }, { reward: run % 2, tier: "verified" });
   }
   await engine.close();
   const { stdout } = await qavr("status", "-s", path);

@@ -10,7 +10,7 @@ import { sqliteStore } from "@qavr/sqlite";
 import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { learnerTable } from "../src/learner-table.js";
 import { runProgram } from "../src/program.js";
-import { appEngine, ledgerFile, newLedger, newPath, runApp, START } from "./support/ledgers.js";
+import { appEngine, ledgerFile, newLedger, newPath, oneRun, runApp, START } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
 
 const LEARNERS = Object.entries(await learnerTable());
@@ -134,8 +134,7 @@ describe("qavr ledger", () => {
     const [path, learned, other] = [newPath(), newPath("learned.json"), newPath()];
     const engine = appEngine(sqliteStore(path));
     const candidates = [{ id: "a", similarity: 1 }];
-    const { episode } = await engine.rank({ collection: "\x1b[2Jdocs", candidates, topK: 1 });
-    await engine.end(episode, { reward: true, tier: "verified" });
+    await oneRun(engine, { collection: "\x1b[2Jdocs", candidates, topK: 1 }, { reward: true, tier: "verified" });
     await engine.close();
     const exported = await qavr("ledger", "export", "-s", path);
     await writeFile(learned, exported.stdout);

@@ -2,7 +2,7 @@ import { existsSync, rmSync } from "node:fs";
 import { localMemories } from "@qavr/local";
 import { sqliteStore } from "@qavr/sqlite";
 import { describe, expect, it } from "vitest";
-import { appEngine, ledgerFile, newPath } from "./support/ledgers.js";
+import { appEngine, ledgerFile, newPath, oneRun } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
 import { PRINTED } from "./support/schema.js";
 
@@ -12,8 +12,7 @@ async function misled(collection: string, namespace = "default"): Promise<string
   const engine = appEngine(sqliteStore(store));
   for (let run = 0; run < 8; run++) {
     const candidates = [{ id: "wrong", similarity: 0.9 }];
-    const { episode } = await engine.rank({ namespace, collection, candidates, topK: 1 });
-    await engine.end(episode, { reward: false, harmful: ["wrong"] });
+    await oneRun(engine, { namespace, collection, candidates, topK: 1 }, { reward: false, harmful: ["wrong"] });
   }
   await engine.close();
   return store;

@@ -5,7 +5,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { ledgerIn } from "../src/open-ledger.js";
 import { runsReport } from "../src/reports/runs.js";
 import { memoryReport } from "../src/reports/why.js";
-import { appEngine, ledgerFile, ledgerInMemory, newLedger, newPath, runApp, START } from "./support/ledgers.js";
+import { appEngine, ledgerFile, ledgerInMemory, newLedger, newPath, oneRun, runApp, START } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
 import { PRINTED } from "./support/schema.js";
 
@@ -32,8 +32,7 @@ describe("qavr why", () => {
       { id: "deploy", label: "How to roll out", similarity: 0.7 },
     ];
     for (const topK of [2, 1]) {
-      const { episode } = await engine.rank({ candidates: candidates.slice(0, topK), topK });
-      await engine.end(episode, { reward: true, tier: "verified" });
+      await oneRun(engine, { candidates: candidates.slice(0, topK), topK }, { reward: true, tier: "verified" });
     }
     const ledger = await ledgerIn(store, "", undefined, { partial: false });
     expect(await memoryReport(ledger, "deploy")).toMatchObject({
@@ -130,8 +129,7 @@ describe("qavr runs", () => {
   it("ends its lines with labels, whose width in a terminal is not known", async () => {
     const { path, engine } = newLedger();
     for (const label of ["日本語のメモ：権限を直す", "שלום עולם", "plain"]) {
-      const { episode } = await engine.rank({ candidates: [{ id: label, label, similarity: 1 }], topK: 1 });
-      await engine.end(episode, { reward: true });
+      await oneRun(engine, { candidates: [{ id: label, label, similarity: 1 }], topK: 1 }, { reward: true });
     }
     await engine.close();
     const [head = "", ...rows] = (await qavr("runs", "-s", path)).stdout.trimEnd().split("\n");

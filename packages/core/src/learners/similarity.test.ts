@@ -1,14 +1,11 @@
 import { describe, expect, it } from "vitest";
-import { ids, request, testEngine } from "../../test/support/test-engine.js";
+import { ids, oneRun, request, testEngine } from "../../test/support/test-engine.js";
 import { similarity } from "./similarity.js";
 
 describe("similarity", () => {
   it("keeps the host's order whatever the outcomes, and records them all the same", async () => {
     const { engine } = testEngine({ learner: similarity() });
-    for (let run = 0; run < 20; run++) {
-      const { episode } = await engine.rank(request());
-      await engine.end(episode, { reward: false, harmful: ["d0"] });
-    }
+    for (let run = 0; run < 20; run++) await oneRun(engine, request(), { reward: false, harmful: ["d0"] });
     const ranking = await engine.rank(request());
     expect(ids(ranking)).toEqual(["d0", "d1", "d2"]);
     expect(ranking).toMatchObject({ order: "host", learner: "similarity@1", gate: 0 });
@@ -21,8 +18,7 @@ describe("similarity", () => {
 
   it("asks the host for no more than it shows", async () => {
     const { engine } = testEngine({ learner: similarity() });
-    const { episode } = await engine.rank(request());
-    await engine.end(episode, { reward: true });
+    await oneRun(engine, request(), { reward: true });
     expect(await engine.fetchSize({ topK: 7 })).toBe(7);
   });
 });

@@ -1,6 +1,8 @@
 import type { Candidate, Engine, EngineOptions, LogFields, RankRequest, Store } from "../../src/index.js";
 import { createEngine, memoryStore } from "../../src/index.js";
 
+export { oneRun } from "./one-run.js";
+
 export const MINUTE = 60_000;
 export const DAY: number = 24 * 60 * MINUTE;
 /** 2026-01-01, so that times look like times. */

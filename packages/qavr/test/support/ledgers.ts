@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { createEngine, type Engine, type EngineOptions, memoryStore, type Store } from "@qavr/core";
 import { sqliteStore } from "@qavr/sqlite";
 
+export { oneRun } from "../../../core/test/support/one-run.js";
+
 /** 2026-01-01. */
 export const START = 1_767_225_600_000;
 const MINUTE = 60_000;
