@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { seededRandom } from "../../core/test/support/random.js";
 import { capital, centreOf, decide, type Outcomes } from "../src/procedures/trial.js";
 
 /** Trials of one world: share adopted and taken back, and runs until the verdict in the middle. */
@@ -8,13 +9,7 @@ function trials(
   seeds: number,
 ): { adopted: number; rolledBack: number; runs: number } {
   const verdicts = Array.from({ length: seeds }, (_, seed) => {
-    let state = (seed + 1) * 2_654_435_761;
-    const random = (): number => {
-      state = (state + 0x6d2b79f5) >>> 0;
-      let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-      mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-      return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-    };
+    const { next: random } = seededRandom((seed + 1) * 2_654_435_761);
     const empty = (): { successes: number; failures: number } => ({ successes: 0, failures: 0 });
     const arms = [empty(), empty()] as const;
     for (let run = 1; ; run++) {

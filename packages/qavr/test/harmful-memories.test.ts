@@ -1,21 +1,11 @@
 import { createEngine, type Engine, memoryStore } from "@qavr/core";
 import { forget, revise } from "@qavr/core/maintenance";
 import { describe, expect, it } from "vitest";
+import { seededRandom } from "../../core/test/support/random.js";
 import type { Finding } from "../src/reports/finding.js";
 import { harmfulMemories } from "../src/reports/harmful-memories.js";
 
 const SEEDS = Array.from({ length: 40 }, (_, seed) => seed + 1);
-
-/** Uniform numbers in [0, 1), by mulberry32. */
-function uniform(seed: number): () => number {
-  let state = seed * 7919;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 /**
  * 300 runs over 20 memories, three shown, a quarter of them in the host's order, where `bad` comes early; odd runs ask for something hard.
@@ -29,7 +19,7 @@ async function examined(
   more?: (engine: Engine) => Promise<unknown>,
   times = 1,
 ): Promise<Finding | undefined> {
-  const random = uniform(seed);
+  const { next: random } = seededRandom(seed * 7919);
   let ids = 0;
   const engine = createEngine({ store: memoryStore(), holdout: 0.25, createId: () => `run-${seed}-${ids++}` });
   for (let run = 0; run < 300; run++) {
@@ -53,7 +43,7 @@ async function examined(
 
 /** 400 runs of six kinds of request, each as hard as its number says, which find memories of each other: none of the thirty changes anything. */
 async function ofSixKinds(seed: number): Promise<Finding | undefined> {
-  const random = uniform(seed);
+  const { next: random } = seededRandom(seed * 7919);
   const vector = (near: readonly number[] = [0, 0, 0, 0, 0, 0], spread = 1): number[] => {
     const moved = near.map((x) => x + spread * (random() + random() + random() - 1.5));
     return moved.map((x) => x / Math.hypot(...moved));
