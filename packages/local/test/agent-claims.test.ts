@@ -1,7 +1,8 @@
 import { createEngine, type Learner, memoryStore } from "@qavr/core";
 import { importState } from "@qavr/core/maintenance";
 import { score10 } from "@qavr/learners";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
+import { closing } from "../../core/test/support/closing.js";
 import { type AgentClaim, agentClaims, importAgentClaims, validateAgentClaim } from "../src/index.js";
 import { collection, found } from "./support/collections.js";
 
@@ -79,8 +80,7 @@ const OTHER = { ...EXPORTED, AgentID: "search", Claim: "Other claim", LastUsedAt
 describe("a collection of claims", () => {
   it("R1: is read as agent claims, with the score of the votes and the last use", async () => {
     const clock = { now: START + DAY };
-    const engine = createEngine({ store: memoryStore(), clock: () => clock.now });
-    onTestFinished(() => engine.close());
+    const engine = closing(createEngine({ store: memoryStore(), clock: () => clock.now }));
     const claims = collection({ name: "claims" }).of("bigquery");
     const { id, query, claim, createdAt } = VALID;
     await claims.add([
@@ -150,8 +150,7 @@ describe("a collection of claims", () => {
   });
 
   it("R10: gives imported scores to the learner that ranks by them", async () => {
-    const engine = createEngine({ store: memoryStore(), learner: score10() as Learner, clock: () => START });
-    onTestFinished(() => engine.close());
+    const engine = closing(createEngine({ store: memoryStore(), learner: score10() as Learner, clock: () => START }));
     const claims = collection({ name: "claims" });
     const good = { ...EXPORTED, ID: "good", Score: 2, LastUsedAt: EXPORTED.CreatedAt };
     const memories = await importAgentClaims(claims, [{ ...EXPORTED, Score: -3 }, good]);

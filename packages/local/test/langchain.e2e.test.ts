@@ -5,7 +5,8 @@ import { memoryStore } from "@qavr/core";
 import { prune } from "@qavr/core/maintenance";
 import { type Qavr, qavr } from "@qavr/langchain";
 import { Reflector } from "@qavr/langchain/reflection";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
+import { closing } from "../../core/test/support/closing.js";
 import { agentClaims, type LocalMemories } from "../src/index.js";
 import { collection, tempFile } from "./support/collections.js";
 import { MEANINGS, MeaningModel } from "./support/embedding.js";
@@ -23,9 +24,7 @@ async function notes(): Promise<LocalMemories> {
 }
 
 function learning(options: Parameters<typeof qavr>[0] = {}): Qavr {
-  const memory = qavr({ store: memoryStore(), ...options });
-  onTestFinished(() => memory.close());
-  return memory;
+  return closing(qavr({ store: memoryStore(), ...options }));
 }
 
 const first = (documents: readonly { id?: string | undefined }[]): string | undefined => documents[0]?.id;

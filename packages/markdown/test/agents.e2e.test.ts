@@ -1,35 +1,26 @@
-import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { AIMessage } from "@langchain/core/messages";
 import { fakeModel } from "@langchain/core/testing";
 import { memoryStore } from "@qavr/core";
 import { type Qavr, type QavrOptions, qavr } from "@qavr/langchain";
 import { procedureMiddleware, qavrMiddleware } from "@qavr/langchain/agents";
-import { openProcedures, type Procedures } from "@qavr/markdown";
+import type { Procedures } from "@qavr/markdown";
 import { type AgentMiddleware, createAgent, createMiddleware } from "langchain";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { describe, expect, it } from "vitest";
+import { closing } from "../../core/test/support/closing.js";
+import { proceduresIn } from "./support/procedures.js";
+import { vault } from "./support/vault.js";
 
 function memoryOf(options: QavrOptions = {}): Qavr {
-  const memory = qavr({ store: memoryStore(), ...options });
-  onTestFinished(() => memory.close());
-  return memory;
+  return closing(qavr({ store: memoryStore(), ...options }));
 }
 
 const FILES = {
-  deploy: "---\ndescription: ships a service\n---\nPush the tag.\n",
-  rollback: "---\ndescription: takes a service back\n---\nPush the old tag.\n",
-  notes: "---\ndescription: writes the release notes of a service\n---\nList the changes.\n",
+  "procedures/deploy.md": "---\ndescription: ships a service\n---\nPush the tag.\n",
+  "procedures/rollback.md": "---\ndescription: takes a service back\n---\nPush the old tag.\n",
+  "procedures/notes.md": "---\ndescription: writes the release notes of a service\n---\nList the changes.\n",
 };
 
-function opened(memory: Qavr): Procedures {
-  const root = mkdtempSync(join(tmpdir(), "qavr-procedures-"));
-  mkdirSync(join(root, "procedures"));
-  for (const [name, text] of Object.entries(FILES)) writeFileSync(join(root, "procedures", `${name}.md`), text);
-  const procedures = openProcedures(root, { engine: memory.engine });
-  onTestFinished(() => procedures.close());
-  return procedures;
-}
+const opened = (memory: Qavr): Procedures => proceduresIn(vault(FILES), { engine: memory.engine });
 
 type Call = readonly [name: string, args: Record<string, unknown>];
 

@@ -7,7 +7,7 @@ import type { VectorStoreInterface } from "@langchain/core/vectorstores";
 import { createClient } from "@libsql/client";
 import { startVectorServer } from "@qavr/postgres-server";
 import pg from "pg";
-import { onTestFinished } from "vitest";
+import { closing } from "../../../core/test/support/closing.js";
 import { corpus, memoryVectorStore, TrigramEmbeddings } from "./corpus.js";
 import { hnswInstalled, hnswStore } from "./hnsw-store.js";
 import { tempFolder } from "./temp-folder.js";
@@ -52,8 +52,7 @@ export const LOCAL_STORES: readonly LocalStore[] = [
  * rows are deleted: one search in fifty then finds two documents instead of five. With `alpha=10` no edges are pruned.
  */
 async function libsqlStore(): Promise<LibSQLVectorStore> {
-  const db = createClient({ url: `file:${join(tempFolder(), "vectors.db")}` });
-  onTestFinished(() => db.close());
+  const db = closing(createClient({ url: `file:${join(tempFolder(), "vectors.db")}` }));
   await db.batch([
     "CREATE TABLE vectors (content TEXT, metadata JSON, embedding F32_BLOB(64))",
     "CREATE INDEX idx_vectors_embedding ON vectors (libsql_vector_idx(embedding, 'alpha=10'))",

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { onTestFinished } from "vitest";
+import { closing } from "../../../core/test/support/closing.js";
 import { type LocalMemories, type LocalMemoriesOptions, localMemories } from "../../src/index.js";
 
 /** Path of a file that does not exist yet, in a folder of this test's own. */
@@ -13,9 +14,7 @@ export function tempFile(): string {
 
 /** A collection that is closed when the test has ended, by default in memory. */
 export function collection(options: LocalMemoriesOptions = {}): LocalMemories {
-  const memories = localMemories({ path: ":memory:", ...options });
-  onTestFinished(() => memories.close());
-  return memories;
+  return closing(localMemories({ path: ":memory:", ...options }));
 }
 
 /** Ids of the memories that a search finds, best first. */

@@ -1,13 +1,11 @@
 import { createEngine, type Engine, memoryStore } from "@qavr/core";
-import { onTestFinished } from "vitest";
+import { closing } from "../../../core/test/support/closing.js";
 import { openProcedures, type Procedures, type ProceduresOptions } from "../../src/index.js";
 import { vault } from "./vault.js";
 
 /** Procedures in a folder with these files, closed when the test has ended. */
 export function proceduresIn(root: string, options: ProceduresOptions = {}): Procedures {
-  const procedures = openProcedures(root, options);
-  onTestFinished(() => procedures.close());
-  return procedures;
+  return closing(openProcedures(root, options));
 }
 
 /** Procedures in a new folder with these files, on a ledger in memory. */

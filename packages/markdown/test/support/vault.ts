@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createEngine, type Engine, memoryStore } from "@qavr/core";
-import { onTestFinished } from "vitest";
+import { closing } from "../../../core/test/support/closing.js";
 import { type Lessons, type LessonsOptions, type MarkdownLesson, openLessons } from "../../src/index.js";
 
 /** A folder with these files, by path. */
@@ -19,15 +19,12 @@ export function write(root: string, path: string, text: string): void {
 
 /** Lessons that are closed when the test has ended. */
 export function lessonsIn(root: string, options: LessonsOptions = {}): Lessons {
-  const lessons = openLessons(root, options);
-  onTestFinished(() => lessons.close());
-  return lessons;
+  return closing(openLessons(root, options));
 }
 
 /** An engine on a ledger in memory, whose clock stands still. */
 export function engineAt(clock: { now: number }): { readonly engine: Engine } {
-  const engine = createEngine({ store: memoryStore(), clock: () => clock.now });
-  onTestFinished(() => engine.close());
+  const engine = closing(createEngine({ store: memoryStore(), clock: () => clock.now }));
   return { engine };
 }
 
