@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { runFixture } from "../../core/test/support/child.js";
 import { countIn, counting, tally } from "../../core/test/support/counting.js";
 import { postgresStore } from "../src/index.js";
-import { runChild } from "./support/child.js";
 import { openStore, testServer } from "./support/server.js";
 
+const COUNT = new URL("./fixtures/count.mjs", import.meta.url);
 const server = await testServer();
 const connectionString = server.url();
 
@@ -12,9 +13,7 @@ describe("several processes on one ledger", () => {
     const schema = server.schema();
     const moment = String(Date.now() + 500);
     const children = await Promise.all(
-      Array.from({ length: 6 }, (_, child) =>
-        runChild("count.mjs", [connectionString, schema, `p${child}`, "5", moment]),
-      ),
+      Array.from({ length: 6 }, (_, child) => runFixture(COUNT, [connectionString, schema, `p${child}`, "5", moment])),
     );
     expect(children).toEqual(Array(6).fill({ code: 0, stdout: "5\n", stderr: "" }));
     const store = openStore({ connectionString, schema });

@@ -8,11 +8,11 @@ export interface ChildResult {
   readonly stderr: string;
 }
 
-/** Runs a fixture in a process of its own to its end. Fixtures import the built packages: build them before these tests. */
-export function runChild(name: string, args: readonly string[]): Promise<ChildResult> {
-  const path = fileURLToPath(new URL(`../fixtures/${name}`, import.meta.url));
+/** Runs a fixture in a process of its own to its end. Fixtures import the built packages. @param flags of Node */
+export function runFixture(fixture: URL, args: readonly string[], flags: readonly string[] = []): Promise<ChildResult> {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [path, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+    const command = [...flags, fileURLToPath(fixture), ...args];
+    const child = spawn(process.execPath, command, { stdio: ["ignore", "pipe", "pipe"] });
     const [stdout, stderr] = [text(child.stdout), text(child.stderr)];
     child.on("error", reject);
     child.on("close", async (code) => resolve({ code, stdout: await stdout, stderr: await stderr }));
