@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { governance } from "../src/governance/index.js";
-import { memoryStore } from "../src/index.js";
+import { memoryStore, type Store } from "../src/index.js";
 import { compact, forget } from "../src/maintenance/index.js";
 import { withOutbox } from "../src/store-kit.js";
 import { faultyStore } from "./support/faulty-store.js";
@@ -97,5 +97,27 @@ describe("a report that names a memory forgotten before its episode was recorded
       ["d0", 0],
       ["d1", 1],
     ]);
+  });
+});
+
+describe("a report that names a forgotten memory while the store goes away", () => {
+  it("is to be repeated, and not refused for good", async () => {
+    const { store, faults } = faultyStore();
+    // The record can be read once: enough to see that it does not name the memory.
+    const readStates: Store["readStates"] = async (...call) => {
+      const states = await store.readStates(...call);
+      if (call[1] === "episode" && failsNext) faults.readStates = "before";
+      return states;
+    };
+    let failsNext = false;
+    const { engine, episode } = await testEpisode({}, { store: { ...store, readStates } });
+    await forget(engine, { namespace: "default", ids: ["d0"] });
+    await engine.end(episode);
+    failsNext = true;
+    const said = { reward: true, helpful: ["d0", "d1"] };
+    await expect(engine.report(episode, said)).rejects.toMatchObject({ code: "STORE_FAILED" });
+    failsNext = false;
+    faults.readStates = "none";
+    expect(await engine.report(episode, said)).toMatchObject({ status: "committed" });
   });
 });

@@ -72,7 +72,7 @@ export async function reconsidered<Receipt>(
   if (!REFUSALS.includes(error.code) && !(parts.queue && isOutOfReach(error))) throw error;
   const ending = outcome.idempotencyKey === undefined ? undefined : parts.open.find(namespace, reference)?.closing;
   await ending?.catch(() => undefined);
-  const episode = await namedEpisode(parts, namespace, reference);
+  const episode = await namedEpisode(parts, namespace, reference, error.code);
   const first = await firstReceipt(parts, namespace, reference, outcome, episode);
   if (first) return first;
   // The episode is open again if that end failed.
@@ -154,11 +154,13 @@ async function namedEpisode(
   { open, states }: EngineParts,
   namespace: string,
   reference: string,
+  refusal: ErrorCode,
 ): Promise<NamedEpisode> {
   const running = open.find(namespace, reference);
   if (running) return { id: running.id, shown: shownIn(running), forgotten: running.forgotten, collections: [] };
   const recorded = await states.resolve(namespace, reference).catch((error: unknown) => {
-    if (!QavrError.isInstance(error) || !isOutOfReach(error)) throw error;
+    // Which of its memories were forgotten is known from the record alone.
+    if (refusal === "NOT_SHOWN" || !QavrError.isInstance(error) || !isOutOfReach(error)) throw error;
   });
   const { exposures = [] } = recorded?.record ?? {};
   return {
