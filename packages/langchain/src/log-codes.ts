@@ -4,7 +4,7 @@ import { SHARED_LOG_CODES } from "@qavr/core/adapter";
 const OWN_CODES = {
   NO_OUTCOME_TRACKING: "Memories were retrieved outside any tracked run, so nothing is learned from them.",
   MEMORIES_UNAVAILABLE: "An agent's memories could not be retrieved; it went on without them.",
-  FEEDBACK_REFUSED: "A feedback of LangSmith cannot be used.",
+  FEEDBACK_REFUSED: "LangSmith feedback cannot be used.",
   REFLECTION_FAILED: "A reflection on a run failed, or its answer was malformed; nothing is recorded of it.",
   REFLECTION_SKIPPED: "Too many reflections were under way; a run was not reflected on.",
   SEARCH_NOT_ATTRIBUTED: "A QavrStore was searched directly, which ranks, records and teaches nothing.",

@@ -56,7 +56,7 @@ export async function recordFeedback(
   if (!engine.enabled) return { status: "ignored" };
   const refuse = (error: unknown): FeedbackReceipt => {
     const runId = runsOf(feedback)[0];
-    log("warn", "FEEDBACK_REFUSED", "A feedback of LangSmith cannot be used.", { ...(runId ? { runId } : {}), error });
+    log("warn", "FEEDBACK_REFUSED", "LangSmith feedback cannot be used.", { ...(runId ? { runId } : {}), error });
     return { status: "refused", reason: QavrError.isInstance(error) ? error.code : "INVALID_ARGUMENT" };
   };
   let outcome: OutcomeInput | undefined;
