@@ -16,7 +16,7 @@ export async function logCaps(
   if (own ? memories === 0 : !(await isRefused())) return;
   log(
     "warn",
-    `Source ${source} has credited some memories as much as one source may: its outcome does not reach them.`,
+    `Source ${source} has credited some memories as much as one source may: this outcome does not count for them.`,
     { code: "SOURCE_CAPPED", namespace, episode, source, ...(own ? { memories } : {}) },
   );
 

@@ -20,7 +20,7 @@ export interface NamespaceStatus {
   readonly corrections: number;
   /** Revocations in the ledger; what they took out is in none of the other numbers. */
   readonly revocations: number;
-  /** True between a revocation and the states that follow from it: `replay(engine, { write: true })` completes one that was broken off. */
+  /** True between a revocation and the states that follow from it: `replay(engine, { write: true })` completes one that was interrupted. */
   readonly rebuildPending: boolean;
   /** When memories were pruned last, Unix ms; absent before they were. */
   readonly lastPruned?: number;
@@ -31,7 +31,7 @@ export interface NamespaceStatus {
   readonly otherContexts?: { readonly episodes: number; readonly taught: number };
   /** Credits to a memory that were beyond the cap of their source. */
   readonly cappedCredits: number;
-  /** Sources whose claims were held against better evidence, or that caps bind: at most 100, flagged ones first, then the most audited. */
+  /** Sources whose claims were compared with better evidence, or that caps bind: at most 100, flagged ones first, then the most audited. */
   readonly sources: readonly SourceStatus[];
   /** Absent before an episode was drawn with `holdout` above 0. */
   readonly lift?: LiftReport;

@@ -46,8 +46,8 @@ export interface RankRequest {
   /** Which body of memories the ids belong to; one embedding space each. At most 256 UTF-16 units. @default "default" */
   readonly collection?: string | undefined;
   /**
-   * The kind of task. The effect of a memory in one context counts there in full and elsewhere in part. Name it when the same
-   * words want different memories in different tasks; where they want the same ones, it only slows learning. @default "default"
+   * The kind of task. What a memory earns in one context counts fully there and partly in others. Name it when the same
+   * words need different memories in different tasks; where they need the same ones, it only slows learning. @default "default"
    */
   readonly context?: string | undefined;
   /** The request's text; hashed into a vector when `vector` is absent, smoothed by the candidates and the texts of the nearest ones. Never stored. */

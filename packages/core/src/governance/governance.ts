@@ -29,7 +29,7 @@ const RULES: FieldRules<GovernanceOptions> = { trust: oneOf("off", "audited"), s
 const CAP_RULES: FieldRules<SourceCap> = { weight: ABOVE_0, window: ABOVE_0 };
 
 /**
- * Rules about who is believed, for the engine option `governance`. Claims are held against better evidence also with `trust: "off"`,
+ * Rules for the trust in sources, for the engine option `governance`. Claims are compared with better evidence also with `trust: "off"`,
  * so that `status()` lists the sources that disagree. All engines of one ledger need it, or none. Equal options give the same object,
  * so that options which are made anew for each run still mean the same engine.
  *

@@ -140,7 +140,7 @@ class PolicyComparison {
     if (observations.length === 0) {
       return {
         refused:
-          "No episode with a reward was drawn by chance. Rank with a holdout between 0 and 1 for a while: outcomes of choices that nobody made are not in the ledger.",
+          "No episode with a reward was drawn by chance. Rank with a holdout between 0 and 1 for a while: the ledger has no outcomes of choices that were not made.",
         effectiveSampleSize: 0,
       };
     }

@@ -68,11 +68,7 @@ export function routedStore(options: RoutedStoreOptions): Store & { readonly pla
   };
   const known = (name: string, namespace: string): string => {
     if (Object.hasOwn(stores, name)) return name;
-    throw illegalOption(
-      "stores",
-      `routedStore: namespace ${namespace} lives in a store that stores does not name`,
-      name,
-    );
+    throw illegalOption("stores", `routedStore: namespace ${namespace} is in a store that stores does not name`, name);
   };
   const lastPlace = (namespace: string): string => found.get(namespace) ?? homeOf(namespace);
   const storeOf = (name: string): Store => stores[name] as Store;
@@ -346,7 +342,7 @@ function checked(options: RoutedStoreOptions): RoutedStoreOptions {
 function unfinished(namespace: string, holder: string, place: string): QavrError {
   return new QavrError(
     "STORE_BUSY",
-    `Namespace ${namespace} is on its way from store ${holder} to store ${place}, or was when its move or erasure was interrupted. Repeat moveNamespace() to ${place}, or the erasure.`,
+    `Namespace ${namespace} is being moved from store ${holder} to store ${place}, or its move or erasure was interrupted. Repeat moveNamespace() to ${place}, or the erasure.`,
     { details: { namespace, holder, place } },
   );
 }
