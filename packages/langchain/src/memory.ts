@@ -20,7 +20,7 @@ import type { Trackable } from "./runs/track-runs.js";
 import type { RecallTool, RecallToolOptions } from "./tools/recall-tool.js";
 import type { ReportOutcomeTool, ReportOutcomeToolOptions } from "./tools/report-outcome-tool.js";
 
-/** An application's memory: it ranks what stores find by past outcomes, and learns from how runs end. */
+/** An application's memory: it ranks the memories that stores find, by past outcomes, and learns from how runs end. */
 export interface Qavr extends MemoryHandle {
   /** Watches runs. {@link Qavr.track} attaches it. */
   readonly handler: OutcomeHandler;

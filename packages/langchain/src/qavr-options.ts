@@ -32,7 +32,7 @@ export interface QavrOptions extends Omit<EngineChoices, "store">, DocumentIdOpt
    */
   readonly namespace?: ScopeOption<RunInfo> | undefined;
   /**
-   * Kind of task: the evidence of one counts there in full and elsewhere in part.
+   * Kind of task: evidence counts fully in its own kind and partly in others.
    * @default "default", or `qavr_context` in a run's metadata
    */
   readonly context?: ScopeOption<RunInfo> | undefined;

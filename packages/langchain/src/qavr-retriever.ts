@@ -15,7 +15,7 @@ import { withHandler } from "./runs/track-runs.js";
 
 /** Options of a {@link QavrRetriever} besides its host. */
 export interface RetrieverOptions<Filter = unknown> extends BaseRetrieverInput, RankingOptions {
-  /** How many documents to return. A wrapped retriever is asked for no number: without `k` all it found are reordered. @default 4 for a store */
+  /** How many documents to return. A wrapped retriever is asked for no number: without `k`, all that it finds are reordered. @default 4 for a store */
   readonly k?: number | undefined;
   /** Passed to the store untouched. */
   readonly filter?: Filter | undefined;

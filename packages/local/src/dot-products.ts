@@ -103,7 +103,7 @@ export function dotProducts(dims: number): DotProducts {
     } catch (cause) {
       throw new QavrError(
         "LIMIT_EXCEEDED",
-        "The vectors of this collection need more than 4 GB of memory, or more than there is. Keep so many in a vector store.",
+        "The vectors of this collection need more than 4 GB of memory, or more than the machine has. Use a vector store for so many.",
         { cause },
       );
     }

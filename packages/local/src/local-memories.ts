@@ -71,7 +71,7 @@ export interface LocalMemories {
   of(namespace: string): LocalMemories;
 
   /**
-   * Adds memories, or replaces those with the same id; an archived one is restored. Many are added in parts of some hundred: each part is
+   * Adds memories, or replaces those with the same id; an archived one is restored. A long list is added in parts of 256: each part is
    * durable as a whole, and the event loop runs between them. After a failure the parts before it are kept; adding again is safe.
    *
    * With an embedding model, texts that have no vector yet are embedded; while the model fails they are kept without a vector, and

@@ -25,7 +25,7 @@ import { type Section, sectionsOf } from "./sections.js";
 
 /** A lesson with the facts about its readings. */
 export interface MarkdownLesson {
-  /** Stays through a new heading, a new body and another file, unless heading and body change at once. */
+  /** Stays through a new heading, a new body and another file, unless heading and body change together. */
   readonly id: string;
   /** Its file, from the root, with `/`. */
   readonly path: string;
@@ -94,13 +94,13 @@ export interface Lessons {
   /** All lessons as rows of hive's table, without counting them. */
   table(): Promise<LessonRow[]>;
   /**
-   * Writes the table `lesson_reinforcement` into a SQLite file, made if missing. Rows of these headings are replaced but for their id, and so
-   * are those of lessons that had other headings; others stay. @throws STORE_FAILED
+   * Writes the table `lesson_reinforcement` into a SQLite file, made if missing. Rows of these headings are replaced and keep their ids, and so
+   * are rows of lessons that had other headings; all other rows stay. @throws STORE_FAILED
    */
   exportTable(path: string): Promise<void>;
   /**
-   * Takes counts over from such a table, by project and heading; a project may be the last folder of one here. Own readings count on top,
-   * but in a table that these lessons exported. A second import replaces the first.
+   * Takes counts over from such a table, by project and heading; a project may be the last folder of one here. Own readings are added,
+   * except to a table that these lessons exported. A second import replaces the first.
    *
    * @returns the rows without a lesson; nothing of them is kept
    * @throws STORE_FAILED, and INVALID_STATE for a field outside its range; nothing is imported then

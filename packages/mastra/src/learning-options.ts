@@ -79,7 +79,7 @@ export interface EngineFields extends Omit<EngineChoices, "store"> {
   readonly engine?: EngineSettings | Engine | undefined;
   /** Scope of learning: runs that may learn from each other share one. @default "default" */
   readonly namespace?: ScopeOption<AgentRunInfo> | undefined;
-  /** Kind of task: the evidence of one counts there in full and elsewhere in part. @default "default" */
+  /** Kind of task: evidence counts fully in its own kind and partly in others. @default "default" */
   readonly context?: ScopeOption<AgentRunInfo> | undefined;
   /**
    * A few words by which a person recognises a memory in `explain()` and `status()`: one line, cut after 80 characters, kept in the

@@ -52,7 +52,7 @@ type Tools = ReturnType<Memory["listTools"]>;
 /** Fields of a {@link QavrMemory}: those of Mastra's `Memory`, and `qavr`. */
 export type QavrMemoryFields = MemoryFields & { readonly qavr?: LearningOptions | undefined };
 
-/** A run as {@link QavrMemory.explain} tells it. */
+/** A run as {@link QavrMemory.explain} returns it. */
 export interface RunView extends EpisodeView {
   /** Ids of earlier questions that the recall left out (`echoes: "drop"`), where this process knows the run. */
   readonly dropped?: readonly string[];
@@ -302,7 +302,7 @@ export class QavrMemory extends Memory {
     await this.vector?.deleteVectors?.({ indexName, filter: { message_id: { $in: [...ids] } } });
   }
 
-  /** Messages to embed, and those that may not be. Without the latter all are the former, also none. */
+  /** Messages to embed, and messages that must not be embedded: undefined for none, but without the latter the former are all, even an empty list. */
   #apart<Message extends { readonly id: string }>(messages: Message[]): [Message[] | undefined, Message[] | undefined] {
     const { enabled, shared } = this.#parts;
     const withheld = enabled ? messages.filter((message) => shared.turns.withholds(message)) : [];

@@ -281,7 +281,7 @@ function warnOfUnshared(logger: Logger | undefined, engines: ReadonlySet<object>
     logger,
     "ENGINE_NOT_SHARED",
     `${engines.size} memories with different options are open on one ledger. If a function makes them, Mastra calls it many times per run, and ` +
-      "a run that begins with one of them ends unseen with another: create the learner, the clock and other objects once, or one " +
+      "a run may begin with one of them and end with another, unseen: create the learner, the clock and other objects once, or one " +
       "createEngine(…) for all of them, and hand it over as qavr.engine.",
   );
 }

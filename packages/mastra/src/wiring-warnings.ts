@@ -72,7 +72,7 @@ export function warnOfStorage(parts: WarningParts & Pick<MemoryParts, "enabled">
       parts,
       "LEDGER_BESIDE_REMOTE_STORAGE",
       "The application's storage is remote, but the ledger is a local file: instances would learn apart, and a new one starts cold. " +
-        "Set qavr.store or QAVR_STORE to a shared store, or to a path if one instance is all there is.",
+        "Set qavr.store or QAVR_STORE to a shared store, or to a path if there is only one instance.",
     );
   }
 }

@@ -8,7 +8,7 @@ import { redistribute } from "./tables/schema.js";
  * coordinator. Stores that are open wait meanwhile, and go on.
  *
  * @param options as of `postgresStore`, at the coordinator
- * @throws INVALID_ARGUMENT where that is so already, UNSUPPORTED at a server that is no coordinator, and as `postgresStore`
+ * @throws INVALID_ARGUMENT where the tables are in that state already, UNSUPPORTED at a server that is no coordinator, and as `postgresStore`
  */
 export async function distributeLedger(options: PostgresStoreOptions): Promise<void> {
   const resolved = resolvePostgresOptions(options);

@@ -16,7 +16,7 @@ export interface PostgresStoreOptions {
   /**
    * `postgres://` URL. The store opens a pool of its own at its first use, and ends it when it is closed. A URL may name several nodes of
    * a Citus cluster, as `postgres://coordinator:5432,worker:5432/qavr`: calls go to the worker that has the rows of their namespace, else
-   * to all nodes in turn, and past those that are away. Tables are created at the first one, and notifications go through it.
+   * to all nodes in turn, without those that are away. Tables are created at the first one, and notifications go through it.
    */
   readonly connectionString?: string | undefined;
   /**

@@ -114,7 +114,7 @@ function assertFree(path: string): void {
   if (left.length === 0) return;
   throw new QavrError(
     "STORE_UNWRITABLE",
-    `An earlier ledger has left ${left.join(" and ")}, which SQLite would play into a new ${path}. Close the programs that have it open and move it to where ${basename(path)} went, or choose a new path.`,
+    `An earlier ledger has left ${left.join(" and ")}, which SQLite would apply to a new ${path}. Close the programs that have it open and move it to where ${basename(path)} went, or choose a new path.`,
     { details: { path, left } },
   );
 }

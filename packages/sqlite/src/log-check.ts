@@ -65,7 +65,7 @@ export function assertWholeLog(path: string): void {
   const { log, at, whole, behind } = damage;
   throw new QavrError(
     "STORE_CORRUPT",
-    `The log ${log} is damaged at byte ${at}: the ${whole} transactions before it are whole, ${behind} or more behind it are lost. ${KEEP_OR_RESTORE}`,
+    `The log ${log} is damaged at byte ${at}: the ${whole} transactions before it are whole, at least ${behind} after it are lost. ${KEEP_OR_RESTORE}`,
     { details: { path, log, at, whole, lost: behind } },
   );
 }

@@ -19,8 +19,8 @@ export interface LangSmithFeedbackOptions {
   /** LangSmith's `Client`. */
   readonly client: FeedbackClient;
   /**
-   * The feedback keys that judge success, and how each is read. Name them: of several outcomes of one tier about one run the last
-   * counts.
+   * The feedback keys that judge success, and how each is read. Name them, since of several outcomes of one tier about one run
+   * only the last counts.
    * @default every key, by its score
    */
   readonly keys?: Readonly<Record<string, FeedbackReading>> | undefined;

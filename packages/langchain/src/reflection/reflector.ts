@@ -59,7 +59,7 @@ export interface ReflectorOptions {
 
 /** A finished run to reflect on. */
 export interface ReflectionInput extends ReflectedRun {
-  /** The root run's id, or an episode's. Without it claims are learned and votes have no place. */
+  /** The root run's id, or an episode's. Without it, claims are saved and votes are not recorded. */
   readonly runId?: string | undefined;
   /** Memories that it was shown: as `evaluate` gets them, or the documents that a retrieval of the memory returned. */
   readonly memories?: readonly (RecalledMemory | DocumentInterface)[] | undefined;

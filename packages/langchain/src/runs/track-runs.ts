@@ -29,13 +29,13 @@ export function trackRuns<Runnable extends Trackable>(
   if (typeof root._getRelevantDocuments === "function") {
     throw new QavrError(
       "UNSUPPORTED",
-      "How a retriever ends says nothing about what it found. Track the chain, graph or agent that works with it, or report on its run by id.",
+      "A retriever's end is no evidence about the documents that it found. Track the chain, graph or agent that works with it, or report on its run by id.",
     );
   }
   if (typeof root._call === "function" && root.schema !== undefined) {
     throw new QavrError(
       "UNSUPPORTED",
-      "How a tool's call ends is not how a task ends. Track the agent, chain or graph that calls it, a RunnableLambda around it, or report on its run by id.",
+      "The end of a tool's call is not the end of a task. Track the agent, chain or graph that calls it, a RunnableLambda around it, or report on its run by id.",
     );
   }
   const config = { callbacks: [handler] };

@@ -85,7 +85,7 @@ export interface Procedures {
    */
   revise(id: string, body: string): Promise<string>;
   /**
-   * Proposes the steps that follow from the evidence, and carries them out unless it is a dry run. Files that go or change are kept in `.qavr/archive`. To be
+   * Proposes the steps that follow from the evidence, and carries them out unless it is a dry run. Copies of removed and changed files are kept in `.qavr/archive`. To be
    * run every day or week, and more often while a revision is on trial.
    *
    * @param options.model Writes revisions; without it they are only proposed.

@@ -66,7 +66,7 @@ export function rankedWorkspace<Workspace extends SkilledWorkspace>(
   if (!skills.getScoped) {
     parts.kit.warnOnce(
       "SKILLS_NOT_RANKED",
-      "This version of @mastra/core lists skills without telling for which run, so they stay in its own order. Update it to rank them.",
+      "This version of @mastra/core does not say for which run it lists skills, so they stay in its own order. Update it to rank them.",
     );
     return workspace;
   }
