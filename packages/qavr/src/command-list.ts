@@ -57,7 +57,7 @@ export const COMMANDS: readonly CommandEntry[] = [
   {
     name: "doctor",
     summary: "what keeps it from learning: is the loop closed, is the ledger whole (writes with --fix)",
-    options: [new Option("--fix", "mend indexes and states, and complete a revocation that was broken off")],
+    options: [new Option("--fix", "repair indexes and states, and complete an interrupted revocation")],
     examples: ["doctor", "doctor --json || echo 'the loop is open'"],
     load: () => import("./commands/doctor.js"),
   },

@@ -25,7 +25,7 @@ export async function assertSameOptions(engine: Engine, options: Options = {}): 
   if (!differing) return;
   throw new CommandError(
     "CONFLICT",
-    `The states of namespace ${differing.namespace} do not follow from its ledger by ${engine.learner.id} with default options. Only the application knows those that it gives: call the function of @qavr/core/maintenance there.`,
+    `The states of namespace ${differing.namespace} do not follow from its ledger by ${engine.learner.id} with default options. Only the application knows its own options: call the function of @qavr/core/maintenance there.`,
   );
 }
 

@@ -28,11 +28,11 @@ export function refusalOf(request: IncomingMessage, allowedHosts: readonly strin
     );
   }
   if (origin !== undefined && !isOwn(origin, host)) {
-    return refuse(403, "ORIGIN", "The dashboard answers its own pages alone.");
+    return refuse(403, "ORIGIN", "The dashboard answers only its own pages.");
   }
   const site = request.headers["sec-fetch-site"];
   if (site !== undefined && site !== "same-origin" && site !== "none") {
-    return refuse(403, "ORIGIN", "The dashboard answers its own pages alone.");
+    return refuse(403, "ORIGIN", "The dashboard answers only its own pages.");
   }
   if (request.method !== "GET") return refuse(405, "METHOD", "The dashboard only reads.");
   return undefined;

@@ -68,7 +68,7 @@ function neverShown({ events, memories }: Facts): Finding | undefined {
   return {
     id: "never-shown",
     finding: `${never.length} of ${often.length} memories were found ${OFTEN_FOUND} times or more and never shown, so nothing is learned of them.`,
-    fix: "Lower holdout or memoryOff if it is near 1, leave keepOrder off, and look whether a later stage always keeps the host's first results.",
+    fix: "Lower holdout or memoryOff if it is near 1, leave keepOrder off, and check whether a later stage always keeps the host's first results.",
   };
 }
 
@@ -81,8 +81,8 @@ function contextsSplit({ events }: Facts): Finding | undefined {
   if (contexts <= MOST_CONTEXTS || runs >= contexts * LEAST_RUNS_EACH) return undefined;
   return {
     id: "contexts-split",
-    finding: `The latest ${runs} runs name ${contexts} contexts: evidence of one counts in the others in part.`,
-    fix: "Name a kind of task as context, of which there are few, and no run, user or question.",
+    finding: `The latest ${runs} runs name ${contexts} contexts: evidence of one counts only partly in the others.`,
+    fix: "As context name a kind of task, one of a few, and not a run, user or question.",
   };
 }
 
@@ -96,7 +96,7 @@ function namespacesSplit({ mostRuns, namespaces }: Facts): Finding | undefined {
   return {
     id: "namespaces-split",
     finding: `The ledger has ${namespaces} namespaces or more, and the largest one looked at has ${plural(mostRuns, "run")}: nothing is learned from one for another.`,
-    fix: "Name a tenant or an application as namespace, and no run, thread or request.",
+    fix: "As namespace name a tenant or an application, and not a run, thread or request.",
   };
 }
 
@@ -110,8 +110,8 @@ function shownAgainstSuccess({ memories }: Facts): Finding | undefined {
   if (correlation > SHOWN_AGAINST_SUCCESS) return undefined;
   return {
     id: "worst-shown-most",
-    finding: `Memories are shown the more, the less their runs succeed: rank correlation of exposures with successes ${correlation.toFixed(2)}.`,
-    fix: "Look whether rankings are used at all: holdout near 1, keepOrder, or a stage after the ranking that sorts anew.",
+    finding: `Memories whose runs succeed less are shown more: rank correlation of exposures with successes ${correlation.toFixed(2)}.`,
+    fix: "Check whether rankings are used at all: holdout near 1, keepOrder, or a stage after the ranking that sorts anew.",
   };
 }
 
@@ -133,8 +133,8 @@ function unreachableFloor({ status: { learner, episodes } }: Facts): Finding | u
   if (floor === undefined) return undefined;
   return {
     id: "unreachable-floor",
-    finding: `${learner} puts memories with a score below ${floor} last, and with its default options no votes bring a score there.`,
-    fix: "Leave it, or archive memories by the votes on them: prune() of @qavr/core/maintenance.",
+    finding: `${learner} puts memories with a score below ${floor} last, and with its default options no votes bring a score that low.`,
+    fix: "Leave it so, or archive memories by the votes on them: prune() of @qavr/core/maintenance.",
   };
 }
 
@@ -181,7 +181,7 @@ function clock({ events, now }: Facts): Finding | undefined {
   return {
     id: "clock",
     finding: `The clock of a writer ${said.join(" and ")}.`,
-    fix: "Synchronise the clocks of the machines that write. Decay, windows and revocations by time follow them.",
+    fix: "Synchronise the clocks of the machines that write. Decay, windows and revocations by time depend on them.",
   };
 }
 
@@ -189,7 +189,7 @@ function rebuildPending({ status }: Facts): Finding | undefined {
   if (!status.rebuildPending) return undefined;
   return {
     id: "rebuild-pending",
-    finding: "A revocation was broken off before the states were built again.",
+    finding: "A revocation was interrupted before the states were built again.",
     fix: "npx qavr doctor --fix",
   };
 }

@@ -42,7 +42,7 @@ const VERIFIED = 10_000;
 /**
  * Checks whether the loop is closed: outcomes arrive, ids match, rewards and similarities tell memories apart, and the ledger is whole.
  *
- * @param fix mends what can be mended without a decision: damaged indexes and states, and a revocation that was broken off
+ * @param fix repairs faults that need no decision: damaged indexes and states, and an interrupted revocation
  */
 export async function doctorReport(
   options: LedgerOptions,
@@ -159,7 +159,7 @@ export async function examineStorage({ engine, store, namespace }: Ledger): Prom
 
 const FIXES: Partial<Record<ErrorCode, string>> = {
   STORE_UNAVAILABLE:
-    "Look at the path or the address: --store or QAVR_STORE. Install the package that the message names, or start the server.",
+    "Check the path or the address: --store or QAVR_STORE. Install the package that the message names, or start the server.",
   STORE_DENIED: "Look at the user, the password and the rights of the login.",
   STORE_FOREIGN: "Name the ledger's own path or schema with --store.",
   STORE_CORRUPT:
@@ -173,7 +173,7 @@ const FIXES: Partial<Record<ErrorCode, string>> = {
 
 /** For a log or a head of a file that is damaged or lost. */
 const REPAIR =
-  "npx qavr ledger repair keeps what is whole and gives up what the message calls lost; those outcomes may be reported again. To have all of it, restore a backup: npx qavr ledger restore <backup> <file>.";
+  "npx qavr ledger repair keeps what is whole and gives up what the message calls lost; those outcomes may be reported again. To get everything back, restore a backup: npx qavr ledger restore <backup> <file>.";
 
 /** A ledger that cannot be read, as a finding. */
 function unreadable({ code, message, details }: QavrError): Finding {
