@@ -157,7 +157,9 @@ describe("qavr doctor", () => {
     const path = await ledgerFile({ runs: 60 }, { learner });
     expect(await examined(path)).toMatchObject({ findings: [], runs: 60, entries: 120 });
     const { stdout } = await qavr("ledger", "verify", "-s", path);
-    expect(stdout).toMatch(/^Not all of the ledger can be checked here: 120 entries of 1 namespace read, 0 damages/);
+    expect(stdout).toMatch(
+      /^Not all of the ledger can be checked here: 120 entries of 1 namespace read, 0 damaged parts/,
+    );
     const engine = appEngine(sqliteStore(path), { learner, createId: () => crypto.randomUUID() });
     for (let run = 0; run < 600; run++) await oneRun(engine, { candidates: [{ id: "a", similarity: 1 }], topK: 1 });
     await engine.close();

@@ -27,7 +27,7 @@ it("qavr status does not say of a cold namespace that rankings stay near the hos
   expect((await engine.rank({ candidates, topK: 1, vector: [1, 0] })).items[0]?.id).toBe("b");
   await engine.close();
   const { stdout } = await qavr("status", "-s", path);
-  expect(stdout).toMatch(/^Cold: 3 runs have taught so far\. Expect hardly a gain yet\. Lift/);
+  expect(stdout).toMatch(/^Cold: 3 runs have taught so far\. Expect little gain yet\. Lift/);
 });
 
 it.each([

@@ -23,7 +23,7 @@ function textOf({ findings, fixed, runs, entries, verified, namespace }: DoctorR
       ? `${plural(runs, "run")} so far${where}: most checks need ${LEAST_RUNS}.${whole}`
       : style.good(`Nothing found in ${plural(entries, "entry", "entries")}${where}.`);
   return [
-    ...fixed.map((id) => style.good(`mended ${id}`)),
+    ...fixed.map((id) => style.good(`repaired ${id}`)),
     ...findings.flatMap(({ id, finding, fix }) => [
       `${style.bad(id)}  ${shown(finding, 1_000)}`,
       `  fix: ${shown(fix, 1_000)}`,

@@ -31,7 +31,7 @@ function textOf({ learner, exposures, episodes, agreement, estimate }: PolicyRep
     ...lines,
     `success    ${percent(success)} against ${percent(served)} as served: ${points(difference)} points (95 % interval ${points(low)} … ${points(high)})`,
     style.dim(
-      `stands on ${percent(coverage)} of the runs, worth ${count(Math.round(effectiveSampleSize))} independent ones`,
+      `based on   ${percent(coverage)} of the runs, worth ${count(Math.round(effectiveSampleSize))} independent ones`,
     ),
   ].join("\n");
 }

@@ -12,7 +12,7 @@ export interface DoctorReport {
   readonly store?: string;
   readonly namespace?: string;
   readonly findings: readonly Finding[];
-  /** Ids of the findings that `--fix` has mended. */
+  /** Ids of the findings that `--fix` has repaired. */
   readonly fixed: readonly string[];
   /** Runs that the namespace has recorded; most checks need 50. */
   readonly runs: number;
@@ -151,7 +151,7 @@ export async function examineStorage({ engine, store, namespace }: Ledger): Prom
     finding: `${damaged} entries are damaged and ${differing.length} namespaces differ from their ledger.`,
     fix:
       damaged > 0
-        ? "Restore a backup: npx qavr ledger restore. npx qavr doctor --fix mends what follows from whole entries."
+        ? "Restore a backup: npx qavr ledger restore. npx qavr doctor --fix builds again what follows from whole entries."
         : "npx qavr doctor --fix",
   };
   return { entries, checkpoint, verified: true, findings: isWhole ? [] : [damage] };
@@ -184,6 +184,6 @@ function unreadable({ code, message, details }: QavrError): Finding {
       code === "STORE_CORRUPT" &&
       (details.lost !== undefined || (details.path !== undefined && details.last !== undefined))
         ? REPAIR
-        : (FIXES[code] ?? "Look at the message, mend what it names, and run npx qavr doctor again."),
+        : (FIXES[code] ?? "Read the message, correct what it names, and run npx qavr doctor again."),
   };
 }

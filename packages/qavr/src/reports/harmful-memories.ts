@@ -50,7 +50,7 @@ export function harmfulMemories({
   const named = new Map(
     failing.map(({ id, label, runs, successes, expected }) => [
       id,
-      `${nameOf({ id, label })}: ${Math.round(successes)} of ${runs} runs succeeded, ${Math.round(expected)} were to be expected`,
+      `${nameOf({ id, label })}: ${Math.round(successes)} of ${runs} runs succeeded, ${Math.round(expected)} were expected`,
     ]),
   );
   for (const { id, label, helpful, harmful } of memories) {

@@ -38,7 +38,7 @@ export function stateOf(status: NamespaceStatus): LearningState {
   const apart = learner.startsWith("q-value@") ? contexts.reduce((sum, context) => sum + context.taught, 0) : 0;
   const cold = warm === 0 && taught - apart < WARM_RUNS;
   if (cold && !harming) {
-    const sentence = `Cold: ${have} so far${several}. Expect hardly a gain yet. ${lifts}`;
+    const sentence = `Cold: ${have} so far${several}. Expect little gain yet. ${lifts}`;
     return { level: "cold", sentence };
   }
   const sentence = `${harming ? "Learning harms" : "Learning"}: ${have}${several}. ${lifts}`;
@@ -72,7 +72,7 @@ function memorySentence(lift: NamespaceStatus["memoryLift"]): string {
   if (!lift) return "";
   const { shown, off, needed } = lift.episodes;
   if (lift.lift === "not enough") {
-    return ` Memory off needs ${needed} judged runs on each side: ${count(shown)} with memories, ${count(off)} without so far.`;
+    return ` The worth of memory needs ${needed} judged runs on each side: ${count(shown)} with memories, ${count(off)} without so far.`;
   }
   const { difference, low, high } = lift.lift;
   return ` Memory itself is worth ${points(difference)} points (${points(low)} … ${points(high)}, ${count(off)} runs without memories).`;

@@ -12,7 +12,7 @@ export type PageName = (typeof PAGES)[number];
 export const CONTENT: Readonly<Record<PageName, string>> = {
   overview: "Success of judged runs",
   memories: "Utility and exposure",
-  memory: "What became known of it",
+  memory: "What was learned about it",
   runs: "Latest runs",
   run: "how it adds up",
   health: "the whole ledger compared with its digests",

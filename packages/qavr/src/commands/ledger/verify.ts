@@ -24,7 +24,7 @@ export function textOf({
     damaged + differing.length > 0 ? "The ledger is not whole" : "Not all of the ledger can be checked here";
   const whole = ok ? "The ledger is whole" : found;
   return [
-    `${whole}: ${plural(entries, "entry", "entries")} of ${plural(namespaces, "namespace")} read, ${plural(damaged, "damage")}.`,
+    `${whole}: ${plural(entries, "entry", "entries")} of ${plural(namespaces, "namespace")} read, ${plural(damaged, "damaged part")}.`,
     ...damage.map(
       ({ namespace, seq, problem }) => `damage   ${shown(namespace ?? "?")} ${seq ?? ""}: ${shown(problem, 200)}`,
     ),

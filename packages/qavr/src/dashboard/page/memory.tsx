@@ -21,7 +21,7 @@ export function Memory({ loaded }: { readonly loaded: Loaded<MemoryReport> }): J
             <DataTable name="memory" columns={COLUMNS.slice(1)} rows={[memory]} />
           </section>
           <section class="card">
-            <h2>What became known of it</h2>
+            <h2>What was learned about it</h2>
             {history.length === 0 ? (
               <p class="dim">No judged run showed it, among the 1,000 entries that were looked at.</p>
             ) : (
