@@ -57,7 +57,7 @@ const STATE = z
 type State = z.infer<typeof STATE>;
 
 /**
- * Middleware for procedures in Markdown: each run is listed those that fit its request and helped in runs like it, by id and description,
+ * Middleware for procedures in Markdown: each run gets a list of those that fit its request and helped in runs like it, by id and description,
  * as many as fit, and gets the tools `load_procedure` and `report_procedure_outcome`. A procedure that is listed counts as shown, one
  * that is loaded as used; the run's outcome, or the report, is a verdict on it. Track the agent as well.
  *
