@@ -108,6 +108,27 @@ describe("the default learner over forty tools of equal similarity", () => {
   });
 });
 
+describe("the default learner over twenty tools of equal similarity, each for one kind of request", () => {
+  it("finds most of them, although the first ones that succeed look better than the rest", async () => {
+    let late = 0;
+    for (const seed of SEEDS) {
+      const random = seededRandom(seed);
+      const { engine } = testEngine({ prefix: `${seed}` });
+      const directions = Array.from({ length: 20 }, () => Array.from({ length: 64 }, () => random.next() - 0.5));
+      const candidates = directions.map((_, i) => ({ id: `tool ${i}`, similarity: 0.5 }));
+      for (let run = 0; run < 1_000; run++) {
+        const kind = Math.floor(random.next() * directions.length);
+        const vector = (directions[kind] as number[]).map((value) => value + 0.5 * (random.next() - 0.5));
+        const { episode, items } = await engine.rank({ candidates, topK: 1, vector });
+        const reward = items[0]?.index === kind;
+        if (reward && run >= 800) late += 1;
+        await engine.end(episode, { reward, tier: "verified" });
+      }
+    }
+    expect(late / (200 * SEEDS.length)).toBeGreaterThan(0.6);
+  });
+});
+
 describe("the default learner where all that the host shows first fails", () => {
   /** The latest first success of all kinds of request, in runs of its kind, and the success of the second half. */
   async function search(similarities: readonly number[], right: number, topK: number, kinds = 1) {

@@ -119,8 +119,10 @@ export function takeSums(shared: OarShared, [seen, ...sums]: Sums, predicted: nu
  *
  *     A = Σ τ d dᵀ + diag(0.2, 1.5),  h = Σ τ d e + (0.1, 1.5)          s = A⁻¹ h,  err₁ = √(0.2 (A⁻¹)₁₁)
  *     reputation = clamp((s₁ − 0.3 err₁ − 0.3) / 0.4, 0, 1)           context = clamp((s₂ − 0.2) / 0.2, 0, 1)
+ *
+ * Where similarities never differed, the host gives no order that could be better: no error is subtracted, and context = 1.
  */
-export function gatesOf(shared: OarShared): Gates {
+export function gatesOf(shared: OarShared, isRanked: boolean): Gates {
   const a11 = shared.reputations + OAR.reputationPrior;
   const a22 = shared.gateDenominator + OAR.contextPrior;
   // Sums that were taken back may be off by a rounding error; A stays positive definite.
@@ -129,10 +131,10 @@ export function gatesOf(shared: OarShared): Gates {
   const h1 = shared.reputationSurprise + OAR.reputationPrior * OAR.reputationSlope;
   const h2 = shared.gateNumerator + OAR.contextPrior * OAR.contextSlope;
   const [reputation, context] = slopesOf(a11, a12, a22, h1, h2);
-  const safe = reputation.value - OAR.reputationErrors * reputation.error;
+  const safe = reputation.value - (isRanked ? OAR.reputationErrors * reputation.error : 0);
   return {
     reputation: clamp((safe - OAR.reputationFrom) / OAR.reputationFull, 0, 1),
-    context: clamp((context.value - OAR.contextFrom) / OAR.contextFull, 0, 1),
+    context: isRanked ? clamp((context.value - OAR.contextFrom) / OAR.contextFull, 0, 1) : 1,
   };
 }
 

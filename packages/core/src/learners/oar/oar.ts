@@ -69,7 +69,7 @@ export function oar(options: OarOptions = {}): OarLearner {
       return { utility: left * reputation, evidence: left * evidence };
     },
     summarize(shared) {
-      const { reputation, context } = gatesOf(shared);
+      const { reputation, context } = gatesOf(shared, shared.spreadCount > 0);
       const gate = Math.max(reputation, context);
       return {
         lessons: shared.lessons,

@@ -30,9 +30,8 @@ const room = new Float32Array(MAX_DIMS);
  *     score = similarity + σ' (min(2.2 (R worth(ρ) + C worth(x)), 0.8) + G · freshness)
  *     score −= σ' G (1 − vote rate) overlap with the memories above it          when ρ + y ≤ 0
  *
- * R and C are the gates of reputations and contexts ({@link gatesOf}), G the greater one. They are 1 where similarities never
- * differed: the host gives no order that could be better. A memory that shares no vector space with the request has no context, and
- * its reputation counts by G; it gets no bonus.
+ * R and C are the gates of reputations and contexts ({@link gatesOf}), G the greater one. A memory that shares no vector space with
+ * the request has no context, and its reputation counts by G; it gets no bonus.
  *
  * A share of the episodes should show the host's order instead ({@link hostShareOf}). If that share is followed, closed gates count as
  * open, and most episodes show the host's order.
@@ -48,7 +47,7 @@ export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: numb
   const currents = column();
   const scale = spreadScale(shared, similarities);
   const isRanked = hasSpread(shared, similarities);
-  const gates = isRanked ? gatesOf(shared) : OPEN;
+  const gates = gatesOf(shared, isRanked);
   const isTried = request.draws && gates.reputation + gates.context === 0;
   const { reputation: trusted, context: open } = isTried ? OPEN : gates;
   const gate = Math.max(trusted, open);
