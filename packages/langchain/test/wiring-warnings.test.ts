@@ -188,6 +188,24 @@ describe("a use that teaches little", () => {
     expect(later.codes()).toEqual(["NOTHING_JUDGED"]);
   });
 
+  it("is a judge that fell silent after a healthy time, in this process or an earlier one", async () => {
+    const store = memoryStore();
+    let runs = 0;
+    const evaluate = () => (runs++ < 100 ? runs % 2 === 0 : null);
+    const living = await bench({ store, evaluate });
+    await run(living, { runs: 100, k: 2 });
+    expect(living.codes()).toEqual([]);
+    await run(living, { runs: 101, k: 2 });
+    await living.memory.flush();
+    expect(living.codes()).toEqual(["OUTCOMES_MISSING"]);
+    runs = 0;
+    await run(await bench({ store, evaluate }), { runs: 100, k: 2 });
+    const restarted = await bench({ store, evaluate });
+    await run(restarted, { runs: 101, k: 2 });
+    await restarted.memory.flush();
+    expect(restarted.codes()).toEqual(["OUTCOMES_MISSING"]);
+  });
+
   it("is not one with a single report", async () => {
     const reported = await bench();
     await run(reported, { runs: 10, k: 2 });

@@ -5,6 +5,8 @@ import type { SharedLogCode } from "./log-codes.js";
 
 /** Rankings between two looks at the ledger. The first ranking looks too: a process may live for one run. */
 const RANKINGS_PER_LOOK = 10;
+/** The same once enough runs were looked at: what was well may break later, with a new version or a judge that falls silent. */
+const RANKINGS_PER_LATER_LOOK = 100;
 
 /** Counts of one engine, which several kits may share. */
 interface Counts {
@@ -40,7 +42,8 @@ export function watchLearning<Code extends string>(
 
     async ranked(namespace, { episode }) {
       // Unrecorded rankings teach nothing by intent.
-      if (episode === "" || counts.checked || counts.rankings++ % RANKINGS_PER_LOOK !== 0) return;
+      if (episode === "") return;
+      if (counts.rankings++ % (counts.checked ? RANKINGS_PER_LATER_LOOK : RANKINGS_PER_LOOK) !== 0) return;
       // Diagnosis only: failing reads are ignored.
       await look(namespace).catch(() => {});
     },
