@@ -24,6 +24,24 @@ describe("one text under many ids", () => {
   });
 });
 
+describe("a store that was filled again once, with new ids", () => {
+  it.each([
+    ["is found though some texts were shown in one half only", 8, true],
+    ["is not what a few texts of two documents are", 3, false],
+  ])("%s", async (_, repeated, isFound) => {
+    const engine = createEngine({ store: memoryStore() });
+    for (let run = 0; run < 2 * RUNS; run++) {
+      const candidates = [run % 10, run % 2].map((i) => ({
+        id: run < RUNS || i >= repeated ? `${i}` : `new-${i}`,
+        similarity: 1 / (i + 1),
+        text: `note ${i}`,
+      }));
+      await engine.end((await engine.rank({ candidates, topK: 1, keepOrder: true })).episode, { reward: run % 2 });
+    }
+    expect((await codesOf(engine)).includes("IDS_CHANGE")).toBe(isFound);
+  });
+});
+
 describe("more memories than one read takes", () => {
   it("keep nothing from being found", async () => {
     const engine = createEngine({ store: memoryStore() });

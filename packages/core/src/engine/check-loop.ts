@@ -103,7 +103,8 @@ export function checkLoop({ events, ids, texts }: LoopSample): LoopFinding[] {
   if (withOutcome < over.length * MOST) {
     say("OUTCOMES_MISSING", `${over.length - withOutcome} of the latest ${over.length} runs have no outcome.`);
   }
-  if (texts < ids && texts <= ids * MOST) {
+  // A store that was filled again once: not every text is shown under both ids.
+  if (ids > texts && ids - texts >= texts * MOST) {
     say("IDS_CHANGE", `${ids} ids were shown for ${texts} different texts, so evidence does not add up.`);
   }
   if (!unjudged && known.length >= LOOP_RUNS && known.every(({ reward }) => reward === known[0]?.reward)) {
