@@ -6,6 +6,7 @@ const OWN_CODES = {
   SEMANTIC_RECALL_OFF: "Semantic recall is off and no collection is recalled, so nothing is learned.",
   SEMANTIC_RECALL_REPLACED:
     "An agent's own semantic recall replaces the memory's, so nothing is learned about messages.",
+  RUN_WITHOUT_THREAD: "An agent ran without a thread, so nothing is recalled or learned.",
   HISTORY_OFF: "Message history is off, so Mastra stores no messages and semantic recall finds none.",
   LEDGER_BESIDE_REMOTE_STORAGE: "The storage is remote but the ledger is a local file, so instances learn apart.",
   QUERY_OUTSIDE_RUN: "A vector store that shares a memory was queried outside its runs, so nothing is learned.",

@@ -53,6 +53,16 @@ export function warnOfRecallOff(parts: WarningParts, { semanticRecall, hasVector
   );
 }
 
+/** Warns once that an agent ran without a thread: Mastra then leaves its memory out, and says so at debug level only. */
+export function warnOfNoThread(parts: WarningParts): void {
+  warnOncePerEngine(
+    parts,
+    "RUN_WITHOUT_THREAD",
+    "An agent ran without a thread, so nothing is recalled or learned from that run. " +
+      "Give its runs a thread: generate(…, { memory: { thread, resource } }).",
+  );
+}
+
 /** Warns once that Mastra uses an agent's own recall processor in place of the memory's. */
 export function warnOfReplaced(parts: WarningParts): void {
   warnOncePerEngine(

@@ -206,7 +206,7 @@ describe("the skills of a workspace", () => {
     expect(codes).toEqual([]);
     await agent.generate("please help");
     expect(listed(agent.prompts[0])).toHaveLength(20);
-    expect(codes).toEqual(["LISTED_OUTSIDE_RUN"]);
+    expect(codes).toEqual(["RUN_WITHOUT_THREAD", "LISTED_OUTSIDE_RUN"]);
   });
 
   it("stay as they are on a Mastra that lists them without their run, which is logged", async () => {

@@ -78,6 +78,16 @@ describe("a memory that is made", () => {
     expect([...codes, ...warned]).toHaveLength(1);
   });
 
+  it("warns once when an agent runs without a thread", async () => {
+    const { codes, logger } = listener();
+    const memory = new QavrMemory({ ...libsqlFields(), qavr: { store: memoryStore(), logger } });
+    const agent = scriptedAgent(memory, [{ text: "hello" }]);
+    await agent.generate("hello", { memory: { thread: "a", resource: USER } });
+    expect(codes).toEqual([]);
+    for (let run = 0; run < 2; run++) await agent.generate("hello");
+    expect(codes).toEqual(["RUN_WITHOUT_THREAD"]);
+  });
+
   it("becomes a process warning where there is no logger", () => {
     const emit = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
     new QavrMemory({ ...libsqlFields(), options: { lastMessages: false }, qavr: { store: memoryStore() } });

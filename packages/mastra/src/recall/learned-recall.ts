@@ -21,6 +21,7 @@ import { identify, joinSuspended, notedRun, REQUEST_CONTEXT_KEY, resumeRun } fro
 import { settleRun } from "../runs/settle-run.js";
 import { threadIn, threadOfRun } from "../runs/thread-of-run.js";
 import { messagesOf } from "../runs/turns.js";
+import { warnOfNoThread } from "../wiring-warnings.js";
 import { planRecall, type RecallSettings } from "./plan-recall.js";
 import { narrowToReached, promptOf, shownMemories } from "./reached-memories.js";
 import { recallCollections } from "./recall-collections.js";
@@ -95,7 +96,10 @@ export class LearnedRecall implements Processor {
     const parts = this.#parts;
     const memory = threadOfRun(requestContext, args.messages);
     // A note of a client or of an earlier run does not belong to this run.
-    if (!memory) requestContext?.delete(REQUEST_CONTEXT_KEY);
+    if (!memory) {
+      requestContext?.delete(REQUEST_CONTEXT_KEY);
+      warnOfNoThread(parts);
+    }
     state[STATE_KEY] = null;
     if (memory && this.#inner) parts.shared.turns.begin(memory.threadId, args.messageList);
     const settings = memory && this.#settings();
