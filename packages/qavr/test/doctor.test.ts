@@ -82,6 +82,14 @@ describe("qavr doctor", () => {
     expect(idsOf(await examined(await ledgerFile({ runs: 0 })))).toEqual([]);
   });
 
+  it("says of an empty ledger what keeps an application that ran from recording", async () => {
+    const { exitCode, stdout } = await qavr("doctor", "-s", await ledgerFile({ runs: 0 }));
+    expect({ exitCode, stdout }).toEqual({
+      exitCode: 0,
+      stdout: expect.stringMatching(/^No run is recorded in namespace default\. .* await memory\.flush\(\) before/),
+    });
+  });
+
   it.each(DEFECTS)("finds that an application %s", async (_, app, ids) => {
     const codes: string[] = [];
     const warn = (_message: string, { code }: LogFields): void => void codes.push(code);

@@ -6,6 +6,10 @@ import type { Style } from "../terminal/terminal.js";
 import { plural, shown } from "../terminal/text.js";
 import type { Input, Output } from "./command.js";
 
+/** For a ledger that an application opened and that stayed empty. */
+const UNRECORDED =
+  "If your application ran, let it retrieve through the memory, and await memory.flush() before process.exit().";
+
 export async function run({ options, progress }: Input): Promise<Output> {
   const report = await doctorReport(options as LedgerOptions, options.fix === true, Date.now(), progress("mending"));
   return {
@@ -18,9 +22,13 @@ export async function run({ options, progress }: Input): Promise<Output> {
 function textOf({ findings, fixed, runs, entries, verified, namespace }: DoctorReport, style: Style): string {
   const where = namespace === undefined ? "" : ` in namespace ${shown(namespace)}`;
   const whole = verified ? " The ledger is whole." : "";
+  const fewRuns =
+    runs === 0
+      ? `No run is recorded${where}. ${UNRECORDED}`
+      : `${plural(runs, "run")} so far${where}: most checks need ${LEAST_RUNS}.`;
   const nothingFound =
     runs < LEAST_RUNS
-      ? `${plural(runs, "run")} so far${where}: most checks need ${LEAST_RUNS}.${whole}`
+      ? `${fewRuns}${whole}`
       : style.good(`Nothing found in ${plural(entries, "entry", "entries")}${where}.`);
   return [
     ...fixed.map((id) => style.good(`repaired ${id}`)),
