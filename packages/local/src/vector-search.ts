@@ -205,7 +205,10 @@ export function vectorSearch<Tables extends { readonly vectors: VectorTables }>(
         matrix.keep(tables.ids(space));
         found = nearest();
       }
-      return { found, cosineOf: (memory) => matrix.cosine(values, memory) ?? 0 };
+      // A text that was replaced while the model failed has lost its vector, and the matrix may still have it.
+      const cosineOf = (memory: number): number =>
+        (tables.has(memory, space) ? matrix.cosine(values, memory) : undefined) ?? 0;
+      return { found, cosineOf };
     },
 
     async reembed(onProgress) {

@@ -290,6 +290,29 @@ describe("a collection with an embedding model", () => {
     expect(vectorsIn(path)).toBe(2);
   });
 
+  it("compares no request with the vector of a text that was replaced while the model was down", async () => {
+    const model = new MeaningModel(MEANINGS);
+    const notes = collection({ embed: model.embed });
+    await notes.add([...NOTES, "Answer the tenant", "Write the invoice"]);
+    await notes.search({ text: "pastry" });
+    model.down = true;
+    await notes.update("cake", { text: "Rent of rooms" });
+    model.down = false;
+    const request = "Rent of rooms, of a car and for pastry";
+    const first = await found(notes, request, 1);
+    expect(first).toEqual((await found(notes, request, 3)).slice(0, 1));
+  });
+
+  it("embeds texts of a collection without vectors when they are added again", async () => {
+    const path = tempFile();
+    const plain = localMemories({ path });
+    await plain.add(NOTES);
+    await plain.close();
+    const notes = collection({ path, embed: new MeaningModel(MEANINGS).embed });
+    await notes.add(NOTES);
+    expect((await found(notes, "vehicle", 2)).sort()).toEqual(["car", "quick"]);
+  });
+
   it("gives texts of a collection without vectors theirs", async () => {
     const path = tempFile();
     const plain = localMemories({ path });
