@@ -73,6 +73,7 @@ describe("a collection", () => {
 
   it("archives memories, restores and deletes them", async () => {
     const notes = collection();
+    expect([await notes.archive("a"), await notes.restore("a"), await notes.delete("a")]).toEqual([0, 0, 0]);
     await notes.add([
       { id: "a", text: "clear the cache" },
       { id: "b", text: "clear the table" },

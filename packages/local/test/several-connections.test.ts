@@ -36,6 +36,15 @@ describe.runIf(SHARES_FILES)("two connections to one collection", () => {
     expect([await similarity(a), await similarity(b)]).toEqual([now, now]);
   });
 
+  it("find all first memories by meaning that both have added at once", async () => {
+    const path = tempFile();
+    const embed = new MeaningModel(MEANINGS).embed;
+    const [a, b] = [collection({ path, embed }), collection({ path, embed })];
+    await Promise.all([a.add({ id: "car", text: "An automobile" }), b.add({ id: "cake", text: "A pastry" })]);
+    expect(await found(a, "vehicle", 1)).toEqual(["car"]);
+    expect(await found(a, "cake", 1)).toEqual(["cake"]);
+  });
+
   it("never mix the vectors of two models", async () => {
     const path = tempFile();
     const old = new MeaningModel(MEANINGS);
