@@ -231,6 +231,33 @@ describe("lessons", () => {
     expect((await lessons.list()).map(({ reinforcements }) => reinforcements)).toEqual([0, 0, 0, 1, 1, 0]);
   });
 
+  it("L13: stay in their files where two of one body get new headings at once", async () => {
+    const root = vault({ "b/90-lessons.md": "### [2026-01-02] b\n\nThe same.\n" });
+    const lessons = lessonsIn(root, engineAt({ now: START }));
+    const { id } = await lesson(lessons, "b");
+    write(root, "a/90-lessons.md", "### [2026-01-02] a\n\nThe same.\n");
+    await lessons.list();
+    write(root, "a/90-lessons.md", "### [2026-01-02] new a\n\nThe same.\n");
+    write(root, "b/90-lessons.md", "### [2026-01-02] new b\n\nThe same.\n");
+    expect(await lesson(lessons, "b")).toMatchObject({ id, project: "b" });
+  });
+
+  it("L13: are new under a new heading where they have no body", async () => {
+    const root = vault({ [KUBELAB]: "### [2026-01-02] Use WAL\n" });
+    const lessons = lessonsIn(root, engineAt({ now: START }));
+    await lessons.read("kubelab");
+    write(root, KUBELAB, "### [2026-01-02] Clear the cache\n");
+    expect(await lessons.list()).toMatchObject([{ title: "Clear the cache", reinforcements: 0 }]);
+  });
+
+  it("are as many as in the file, and in its order, where one is put first and two are the same", async () => {
+    const root = vault({ [KUBELAB]: "### [2026-01-02] twin\n\nbody\n\n### [2026-01-02] twin\n\nbody\n" });
+    const lessons = lessonsIn(root, engineAt({ now: START }));
+    expect(titles(await lessons.list())).toEqual(["twin", "twin"]);
+    write(root, KUBELAB, `### [2026-01-03] first\n\nbody of it\n\n${readFileSync(join(root, KUBELAB), "utf8")}`);
+    expect(titles(await lessons.list())).toEqual(["first", "twin", "twin"]);
+  });
+
   it("are found as the files are now, in projects of their own", async () => {
     const root = vault(FILES);
     const lessons = lessonsIn(root, engineAt({ now: START }));
