@@ -105,6 +105,22 @@ describe("a search by words", () => {
     for (const { similarity } of hits) expect(similarity >= 0 && similarity <= 1).toBe(true);
   });
 
+  it("has the same similarities as if texts that were deleted, archived or replaced had never been there", async () => {
+    const long = "one long text of many words that others replace";
+    const [notes, fresh] = [collection(), collection()];
+    await notes.add(["deleted", "archived", "added again", "updated"].map((id) => ({ id, text: `${id}: ${long}` })));
+    await notes.delete("deleted");
+    await notes.archive("archived");
+    await notes.add({ id: "added again", text: "clear the cache" });
+    await notes.update("updated", { text: "call Ann" });
+    await fresh.add(["clear the cache", "call Ann", "restart it"]);
+    await notes.add("restart it");
+    const similarities = async (of: LocalMemories) =>
+      (await of.search({ text: "clear cache" })).map(({ similarity }) => similarity);
+    expect(await similarities(notes)).toEqual(await similarities(fresh));
+    expect(await similarities(fresh)).toEqual([expect.any(Number)]);
+  });
+
   it("finds a word that no text had at the last search, and counts words anew while texts are added", async () => {
     const [notes, other] = [collection(), collection()];
     await notes.add(Array.from({ length: 30 }, (_, i) => `deploy ${i}`));
