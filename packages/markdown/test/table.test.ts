@@ -163,6 +163,8 @@ describe("the table of lessons", () => {
     const wal = ["a", "hive", "### [2026-01-04] WAL", 5, 0.8, "2026-01-03", null];
     const path = hive([wal, ["b", "hive", "### [2026-01-05] twice", 1, 7, "2026-01-04", null]]);
     await expect(lessons.importTable(path)).rejects.toThrow(/Row 2 .* confidence must be in \[0, 1\]/);
+    const undated = hive([["c", "hive", "### [2026-01-04] WAL", 5, 0.8, "January 3rd", null]]);
+    await expect(lessons.importTable(undated)).rejects.toThrow(/Row 1 .* first_seen must be an ISO date/);
     expect((await lesson(lessons, "WAL")).reinforcements).toBe(0);
   });
 });
