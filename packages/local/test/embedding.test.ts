@@ -114,6 +114,13 @@ describe("a collection with an embedding model", () => {
     expect(await notes.search({ text: "cake" })).toMatchObject([{ text: "The pastry", similarity: 0.5 }]);
   });
 
+  it("adds a known text again beside a new memory of the same text", async () => {
+    const notes = collection({ embed: new MeaningModel(MEANINGS).embed });
+    await notes.add({ id: "a", text: "A quick automobile" });
+    await notes.add(["a", "b"].map((id) => ({ id, text: "A quick automobile" })));
+    expect((await found(notes, "fast vehicle")).sort()).toEqual(["a", "b"]);
+  });
+
   it("follows updates, deletions, archives and restores", async () => {
     const notes = collection({ embed: new MeaningModel(MEANINGS).embed });
     await notes.add(NOTES);
