@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { createEngine, memoryStore, type Store } from "@qavr/core";
 import type { Outbox } from "@qavr/core/store";
 import { withOutbox } from "@qavr/core/store";
@@ -39,6 +39,15 @@ describe("sqliteOutbox", () => {
     expect(await outbox.size()).toBe(0);
     await outbox.append(commit("b"));
     expect((await outbox.read({ limit: 1 }))[0]?.id).toBeGreaterThan(id);
+  });
+
+  it("keeps nothing of a commit that has left", async () => {
+    const path = tempLedger();
+    const outbox = sqliteOutbox(path);
+    await outbox.append(commit("secret"));
+    await outbox.remove((await outbox.read({ limit: 1 })).map(({ id }) => id));
+    await outbox.close();
+    expect(readFileSync(path).includes("secret")).toBe(false);
   });
 
   it.each([
