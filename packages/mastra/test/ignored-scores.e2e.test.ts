@@ -87,6 +87,21 @@ describe("a scorer", () => {
     expect(codes).toEqual([]);
   });
 
+  it("that is named teaches nothing of a run by its scores in an experiment", async () => {
+    const given = await judged({ scores: ["named"] }, () => half, true);
+    const observability = given.mastra.observability as unknown as { addScore(args: object): Promise<void> };
+    const give = (score: number, scoreSource: string): Promise<void> =>
+      observability.addScore({
+        traceId: given.traceId,
+        correlationContext: {},
+        score: { scorerId: "named", score, scoreSource },
+      });
+    await give(0, "experiment");
+    await give(1, "live");
+    await expect.poll(() => rewardOf(given)).toMatchObject({ reward: 1, tier: "verified" });
+    expect((await given.memory.status()).outcomes.verified).toBe(1);
+  });
+
   it("is heard of without a logger", async () => {
     const emit = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
     const { memory, runId } = await answered();
