@@ -14,11 +14,13 @@ export async function logCaps(
   const own = parties.findLast((part) => part.source === source)?.credibility;
   const memories = own?.capped.length ?? 0;
   if (own ? memories === 0 : !(await isRefused())) return;
-  log(
-    "warn",
-    `Source ${source} has credited some memories as much as one source may: this outcome does not count for them.`,
-    { code: "SOURCE_CAPPED", namespace, episode, source, ...(own ? { memories } : {}) },
-  );
+  log("warn", `Source ${source} credited some memories as much as one may: its outcome does not count for them.`, {
+    code: "SOURCE_CAPPED",
+    namespace,
+    episode,
+    source,
+    ...(own ? { memories } : {}),
+  });
 
   /** True where the outcome gave way to another source's and not to a better tier: its source is beyond a cap, or not trusted. */
   async function isRefused(): Promise<boolean> {

@@ -33,7 +33,7 @@ export function refuseReport(
   const age = now() - found.record.lastAt;
   throw new QavrError(
     "OUTCOME_TOO_LATE",
-    `Episode ${found.id} ended ${Math.floor(age / DAY)} days ago; outcomes are accepted for ${outcomeWindow / DAY}. Raise outcomeWindow to accept later feedback.`,
+    `Episode ${found.id} ended ${Math.floor(age / DAY)} days ago; outcomes are accepted for ${outcomeWindow / DAY}. Raise outcomeWindow to accept it.`,
     { details: { episode: found.id, age, window: outcomeWindow } },
   );
 }

@@ -28,7 +28,7 @@ export const ERROR_CODES = {
   STORE_BUSY: "Another process held the store's lock for too long.",
   STORE_COMMIT_UNKNOWN: "The connection was lost during a commit, which may have been kept.",
   STORE_TIMEOUT: "The store did not answer within the engine's timeout.",
-  STORE_CIRCUIT_OPEN: "The store kept failing and is not asked for some seconds.",
+  STORE_CIRCUIT_OPEN: "The store kept failing and is not asked for a while.",
   STORE_FAILED: "The store's backend failed unexpectedly.",
   OUTBOX_FULL: "The store is out of reach, and the outbox is full.",
   UNSUPPORTED: "The wrapped object does not offer the operation.",

@@ -76,7 +76,7 @@ export function assertBytes(bytes: unknown, what: string): asserts bytes is Uint
 /** @throws INVALID_ARGUMENT, LIMIT_EXCEEDED */
 export function assertLimit(limit: number): void {
   if (!Number.isInteger(limit) || limit < 1) {
-    throw illegalOption("limit", "A page's limit must be a whole number of at least 1", limit);
+    throw illegalOption("limit", "A page's limit must be a whole number above 0", limit);
   }
   assertBatch(limit, "page");
 }

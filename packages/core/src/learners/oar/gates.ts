@@ -10,8 +10,6 @@ export interface Gates {
   readonly context: number;
 }
 
-export const OPEN: Gates = { reputation: 1, context: 1 };
-
 /**
  * A run's part of two regressions: of surprises on the predictions of reputations (1) and contexts (2) for the run, and of what learning
  * is worth. Between them its part of the sums of rewards.
@@ -131,10 +129,10 @@ export function gatesOf(shared: OarShared, isRanked: boolean): Gates {
   const h1 = shared.reputationSurprise + OAR.reputationPrior * OAR.reputationSlope;
   const h2 = shared.gateNumerator + OAR.contextPrior * OAR.contextSlope;
   const [reputation, context] = slopesOf(a11, a12, a22, h1, h2);
-  const safe = reputation.value - (isRanked ? OAR.reputationErrors * reputation.error : 0);
+  const safe = isRanked ? reputation.value - OAR.reputationErrors * reputation.error : reputation.value;
   return {
     reputation: clamp((safe - OAR.reputationFrom) / OAR.reputationFull, 0, 1),
-    context: isRanked ? clamp((context.value - OAR.contextFrom) / OAR.contextFull, 0, 1) : 1,
+    context: clamp((context.value - OAR.contextFrom) / OAR.contextFull, isRanked ? 0 : 1, 1),
   };
 }
 

@@ -7,7 +7,7 @@ import type { ScoreRequest, Scores } from "../learner.js";
 import { centre, expectedLogit } from "../request-model.js";
 import { hasSpread, spreadScale } from "../running-spread.js";
 import { beyondLevel, boost, contextShare, evidenceLeft, freshness, voteRate } from "./formulas.js";
-import { gatesOf, OPEN } from "./gates.js";
+import { gatesOf } from "./gates.js";
 import { keepApart } from "./keep-apart.js";
 import * as OAR from "./parameters.js";
 import { type OarShared, sharedCodec } from "./state.js";
@@ -49,7 +49,8 @@ export function score(request: ScoreRequest<OarShared, OarTable>, halfLife: numb
   const isRanked = hasSpread(shared, similarities);
   const gates = gatesOf(shared, isRanked);
   const isTried = request.draws && gates.reputation + gates.context === 0;
-  const { reputation: trusted, context: open } = isTried ? OPEN : gates;
+  const trusted = isTried ? 1 : gates.reputation;
+  const open = isTried ? 1 : gates.context;
   const gate = Math.max(trusted, open);
   const terms = { learned: column(), bonus: column(), overlap: column(), scale };
   const relative = relativeSimilarities(similarities, topK, column());

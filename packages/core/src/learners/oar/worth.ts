@@ -66,7 +66,7 @@ export function advantageOf(
  *
  * @param isClosed both gates are 0
  */
-export function hostShareOf(shared: OarShared, isClosed = false): number {
+export function hostShareOf(shared: OarShared, isClosed?: boolean): number {
   const { heldSquares, heldProducts, squares, products } = shared;
   if (!isClosed && shared.lessons < OAR.controlFrom) return 0;
   const a11 = heldSquares + squares + OAR.advantagePrior;
