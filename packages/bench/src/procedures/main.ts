@@ -36,7 +36,7 @@ async function measureProcedures(full: boolean): Promise<ProcedureResults> {
 
 await runBenchmark({
   name: "procedures",
-  help: "A look takes a minute; --full some minutes.",
+  help: "A look takes a minute; --full a quarter of an hour.",
   versions: () => installedVersions(import.meta.url),
   measure: measureProcedures,
   summary: procedureSummary,
