@@ -302,7 +302,7 @@ export class QavrMemory extends Memory {
     await this.vector?.deleteVectors?.({ indexName, filter: { message_id: { $in: [...ids] } } });
   }
 
-  /** Messages to embed, and messages that must not be embedded: undefined for none, but without the latter the former are all, even an empty list. */
+  /** Messages to embed, and messages that must not be embedded. Undefined: none. With nothing to withhold, the first list may be empty. */
   #apart<Message extends { readonly id: string }>(messages: Message[]): [Message[] | undefined, Message[] | undefined] {
     const { enabled, shared } = this.#parts;
     const withheld = enabled ? messages.filter((message) => shared.turns.withholds(message)) : [];

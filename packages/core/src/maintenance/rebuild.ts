@@ -8,7 +8,7 @@ import type { StateRef } from "../store/store.js";
 import { differencesIn, isSame } from "./differences.js";
 import type { Fold, LedgerReplay } from "./ledger-replay.js";
 
-/** How often a rebuild begins again because of writers: they spoilt states that it had mended, or took away the beginning. */
+/** How often a rebuild begins again because of writers: they spoilt states that it had repaired, or took away the beginning. */
 const ROUNDS = 5;
 /** Entries and states that are settled at once: writers wait meanwhile, some tens of milliseconds. */
 export const TAIL = 100;
@@ -33,7 +33,7 @@ export async function rebuild(
     // Compacted, erased or revoked in the meantime: the fold begins again.
     if (!settled) continue;
     for (const ref of settled) differences.set(stateAddress(ref), ref);
-    // Entries that writers folded on a wrong state, before it was mended, may have spread the damage.
+    // Entries that writers folded on a wrong state, before it was repaired, may have spread the damage.
     if (!write || settled.length === 0) return { fold, differences: [...differences.values()] };
   }
   throw new QavrError(
@@ -47,7 +47,7 @@ export async function rebuild(
  * Compares the stored states with the replay's fold and returns those that differ, each at a moment of its own; undefined when the fold
  * has to begin again.
  *
- * @param write mends them
+ * @param write repairs them
  */
 export async function settle(
   { store }: Pick<EngineParts, "store">,

@@ -11,7 +11,7 @@ const UNRECORDED =
   "If your application ran, let it retrieve through the memory, and await memory.flush() before process.exit().";
 
 export async function run({ options, progress }: Input): Promise<Output> {
-  const report = await doctorReport(options as LedgerOptions, options.fix === true, Date.now(), progress("mending"));
+  const report = await doctorReport(options as LedgerOptions, options.fix === true, Date.now(), progress("repairing"));
   return {
     data: report,
     text: (style) => textOf(report, style),

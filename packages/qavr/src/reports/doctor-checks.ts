@@ -82,7 +82,7 @@ function contextsSplit({ events }: Facts): Finding | undefined {
   return {
     id: "contexts-split",
     finding: `The latest ${runs} runs name ${contexts} contexts: evidence of one counts only partly in the others.`,
-    fix: "As context name a kind of task, one of a few, and not a run, user or question.",
+    fix: "Name as context a kind of task, of which there are few; not a run, user or question.",
   };
 }
 
@@ -96,7 +96,7 @@ function namespacesSplit({ mostRuns, namespaces }: Facts): Finding | undefined {
   return {
     id: "namespaces-split",
     finding: `The ledger has ${namespaces} namespaces or more, and the largest one looked at has ${plural(mostRuns, "run")}: nothing is learned from one for another.`,
-    fix: "As namespace name a tenant or an application, and not a run, thread or request.",
+    fix: "Name as namespace a tenant or an application; not a run, thread or request.",
   };
 }
 

@@ -18,7 +18,7 @@ export async function run(input: Input): Promise<Output> {
   };
 }
 
-/** Opens the ledger, after giving up the commits that its damaged or lost log held, and after mending a damaged head. */
+/** Opens the ledger, after giving up the commits that its damaged or lost log held, and after repairing a damaged head. */
 async function opened({ open, note, options }: Input): Promise<Ledger> {
   try {
     return await open("write");

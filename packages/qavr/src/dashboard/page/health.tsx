@@ -45,7 +45,7 @@ export function Health({
             </p>
             <Storage loaded={storage} />
             <p class="dim">
-              The dashboard reads only. <code>npx qavr doctor --fix</code> mends what needs no decision.
+              The dashboard reads only. <code>npx qavr doctor --fix</code> repairs what needs no decision.
             </p>
           </section>
         </>
