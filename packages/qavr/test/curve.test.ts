@@ -47,6 +47,19 @@ it("the curve has no point of held-out runs alone, where most runs are held out"
   expect(sumOf(({ heldOut }) => heldOut?.runs ?? 0)).toBe(episodes.holdout);
 });
 
+it("the curve goes by the better tier, also where a weaker outcome came later", async () => {
+  const { path, engine } = newLedger();
+  const episode = await oneRun(
+    engine,
+    { candidates: [{ id: "a", similarity: 1 }], topK: 1 },
+    { reward: true, tier: "verified" },
+  );
+  await engine.report(episode, { reward: false, tier: "user" });
+  await engine.close();
+  const { curve } = (await dataOf("status", "-s", path)) as StatusReport;
+  expect(curve.points.map(({ success }) => success)).toEqual([1]);
+});
+
 it("the share of runs with an outcome counts those that have votes and no reward, without revoked ones", async () => {
   const { path, engine } = newLedger();
   for (let run = 0; run < 8; run++) {
