@@ -337,9 +337,10 @@ function namespaceOf(collection: Collection, namespace: string): LocalMemories {
         const allowed = where === undefined ? undefined : records.matching(scope, where);
         const byWords = (most: number): Hit[] => lexical.search(scope, text, most, allowed);
         const near = request && meaning?.nearest(request, vectors, scope, limit, allowed);
-        const hits = near
-          ? bestOfBoth(near.found, byWords(Math.max(limit, BY_WORDS)), near.cosineOf, limit)
-          : byWords(limit);
+        const words = byWords(near ? Math.max(limit, BY_WORDS) : limit);
+        const best = (): Hit[] => (near ? bestOfBoth(near.found, words, near.cosineOf, limit) : words);
+        let hits = best();
+        if (near?.forgets(hits.map(({ n }) => n))) hits = best();
         return hits.map(({ n, similarity }) => ({ ...stored(records.at(n) as NumberedMemory), similarity }));
       });
     },

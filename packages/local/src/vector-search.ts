@@ -30,6 +30,8 @@ export interface Neighbours {
   readonly found: readonly Nearest[];
   /** Cosine of any memory, 0 for one without a vector. */
   cosineOf(memory: number): number;
+  /** Forgets lost vectors, if one of these memories lost its own: its text was replaced while the model failed. True: cosines changed. */
+  forgets(memories: readonly number[]): boolean;
 }
 
 /** Search by meaning in a file. */
@@ -193,7 +195,7 @@ export function vectorSearch<Tables extends { readonly vectors: VectorTables }>(
     nearest({ values, space }, tables, scope, limit, allowed) {
       if (tables.space() !== space) return undefined;
       while (readPage(tables, space));
-      if (loaded?.space !== space) return { found: [], cosineOf: () => 0 };
+      if (loaded?.space !== space) return { found: [], cosineOf: () => 0, forgets: () => false };
       if (values.length !== loaded.dims) throw mismatch(file.path);
       const { matrix } = loaded;
       // Half of the rows are of memories that are gone: the next search reads the rest again.
@@ -205,10 +207,15 @@ export function vectorSearch<Tables extends { readonly vectors: VectorTables }>(
         matrix.keep(tables.ids(space));
         found = nearest();
       }
-      // A text that was replaced while the model failed has lost its vector, and the matrix may still have it.
-      const cosineOf = (memory: number): number =>
-        (tables.has(memory, space) ? matrix.cosine(values, memory) : undefined) ?? 0;
-      return { found, cosineOf };
+      return {
+        found,
+        cosineOf: (memory) => matrix.cosine(values, memory) ?? 0,
+        forgets(memories) {
+          const isGone = memories.some((one) => matrix.cosine(values, one) !== undefined && !tables.has(one, space));
+          if (isGone) matrix.keep(tables.ids(space));
+          return isGone;
+        },
+      };
     },
 
     async reembed(onProgress) {
