@@ -118,7 +118,7 @@ export function takeSums(shared: OarShared, [seen, ...sums]: Sums, predicted: nu
  *     A = Σ τ d dᵀ + diag(0.2, 1.5),  h = Σ τ d e + (0.1, 1.5)          s = A⁻¹ h,  err₁ = √(0.2 (A⁻¹)₁₁)
  *     reputation = clamp((s₁ − 0.3 err₁ − 0.3) / 0.4, 0, 1)           context = clamp((s₂ − 0.2) / 0.2, 0, 1)
  *
- * Where similarities never differed, the host gives no order that could be better: no error is subtracted, and context = 1.
+ * A host whose similarities never differed gives no order that could be better: no error is subtracted, and context = 1.
  */
 export function gatesOf(shared: OarShared, isRanked: boolean): Gates {
   const a11 = shared.reputations + OAR.reputationPrior;
