@@ -27,7 +27,7 @@ describe("one text under many ids", () => {
 describe("a store that was filled again once, with new ids", () => {
   it.each([
     ["is found though some texts were shown in one half only", 8, true],
-    ["is not what a few texts of two documents are", 3, false],
+    ["is not found where only a few texts have two ids", 3, false],
   ])("%s", async (_, repeated, isFound) => {
     const engine = createEngine({ store: memoryStore() });
     for (let run = 0; run < 2 * RUNS; run++) {
