@@ -20,7 +20,7 @@ const PACKAGES = {
   mastra: { workspace: ["core"], outside: ["@mastra/core", "@mastra/memory", "node:"] },
   qavr: {
     workspace: ["core", "learners", "sqlite", "postgres", "local"],
-    outside: ["commander", "pg", "preact", "node:"],
+    outside: ["commander", "@modelcontextprotocol/server", "pg", "preact", "zod", "node:"],
   },
   lab: { workspace: ["core"], outside: ["ml-matrix", "node:"] },
   bench: {

@@ -65,7 +65,7 @@ describe("published packages", () => {
 
       // A program has no entry to import.
       if (entry.manifest.bin) {
-        it("installs into an empty folder, and leads there from demo to status, why, doctor and dashboard", async () => {
+        it("installs into an empty folder, and leads there from demo to status, why, doctor, dashboard and MCP server", async () => {
           const consumer = await createConsumer(join(folder, "consumer-program"), entry, tarballs);
           for (const [program, file] of Object.entries(entry.manifest.bin ?? {})) {
             const module = JSON.stringify(`./node_modules/${name}/${file}`);
@@ -91,13 +91,26 @@ describe("published packages", () => {
             const page = await (await fetch(url)).text();
             const script = await (await fetch(new URL("app.js", url))).text();
             child.kill();
+            const mcp = spawn(process.execPath, [main, "mcp", "-s", store]);
+            const params = { protocolVersion: "2025-06-18", capabilities: {}, clientInfo: { name: "editor", version: "1" } };
+            mcp.stdin.write(JSON.stringify({ jsonrpc: "2.0", id: 1, method: "initialize", params }) + "\\n");
+            const answered = await new Promise((resolve) => mcp.stdout.once("data", resolve));
+            mcp.stdin.end();
             console.log(JSON.stringify({
               taught: status.runs.taught, shown: run.exposures[0].items.length, findings: findings.length,
               page: page.includes('id="app"'), script: script.length > 1000,
+              mcp: JSON.parse(answered).result.serverInfo.name,
             }));
           `);
           expect(steps.exitCode, steps.output).toBe(0);
-          expect(JSON.parse(steps.stdout)).toEqual({ taught: 80, shown: 3, findings: 0, page: true, script: true });
+          expect(JSON.parse(steps.stdout)).toEqual({
+            taught: 80,
+            shown: 3,
+            findings: 0,
+            page: true,
+            script: true,
+            mcp: "qavr",
+          });
         });
       } else {
         it("has types that are right for every way of resolving it", async () => {

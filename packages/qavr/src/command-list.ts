@@ -107,6 +107,12 @@ export const COMMANDS: readonly CommandEntry[] = [
     load: () => import("./commands/runs.js"),
   },
   {
+    name: "mcp",
+    summary: "an MCP server: status, doctor, why, memories and runs as tools of an agent or editor; for reading only",
+    examples: ["mcp", "mcp --store /srv/app/.qavr/ledger.db"],
+    load: () => import("./commands/mcp.js"),
+  },
+  {
     name: "eval",
     summary: "ask another learner about the recorded runs: what would it have shown, how would that have gone",
     options: [

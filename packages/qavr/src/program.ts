@@ -1,12 +1,11 @@
-import { readFileSync } from "node:fs";
 import { QavrError } from "@qavr/core";
 import { Command, CommanderError, Option } from "commander";
 import { COMMANDS, type CommandEntry, DESCRIPTION, GROUPS } from "./command-list.js";
-import type { CommandModule, Input } from "./commands/command.js";
 import { CommandError, EXIT, exitCodeOf } from "./exit-codes.js";
-import type { Ledger } from "./open-ledger.js";
+import { runModule } from "./run-module.js";
 import { createStyle, progressOn, type Streams } from "./terminal/terminal.js";
 import { safeJson, shownLines } from "./terminal/text.js";
+import { versionOf } from "./version.js";
 
 /** Version of what `--json` prints. */
 const SCHEMA = 1;
@@ -88,33 +87,27 @@ async function runCommand(
   options: CommonOptions,
   streams: Streams,
 ): Promise<number> {
-  const closing: (() => Promise<void>)[] = [];
   const lines: (() => void)[] = [];
-  const input: Input = {
+  const given = {
     args,
-    options: options as unknown as Input["options"],
-    async open(access) {
-      const { openLedger } = await import("./open-ledger.js");
-      const ledger: Ledger = await openLedger(options, access);
-      closing.push(() => ledger.close());
-      for (const part of ledger.missing) input.note(`The namespaces on ${part} are not listed: it does not answer.`);
-      return ledger;
-    },
-    progress(label) {
+    options: { ...options },
+    progress(label: string) {
       const progress = progressOn(streams.stderr, label);
       lines.push(progress.end);
       return progress.to;
     },
-    note: (message) => void streams.stderr.write(`${shownLines(message)}\n`),
+    note: (message: string) => void streams.stderr.write(`${shownLines(message)}\n`),
   };
   try {
-    const module: CommandModule = await entry.load();
-    const { data, text, ended, exitCode = EXIT.ok } = await module.run(input);
-    for (const end of lines.splice(0)) end();
-    const style = createStyle(streams.stdout, options.color);
-    streams.stdout.write(options.json ? envelope(entry.name, { data }) : `${text(style)}\n`);
-    await ended;
-    return exitCode;
+    return await runModule(await entry.load(), given, async (output) => {
+      for (const end of lines.splice(0)) end();
+      if (!output) return EXIT.ok;
+      const { data, text, ended, exitCode = EXIT.ok } = output;
+      const style = createStyle(streams.stdout, options.color);
+      streams.stdout.write(options.json ? envelope(entry.name, { data }) : `${text(style)}\n`);
+      await ended;
+      return exitCode;
+    });
   } catch (error) {
     for (const end of lines) end();
     const code = error instanceof CommandError || QavrError.isInstance(error) ? error.code : "UNEXPECTED";
@@ -122,8 +115,6 @@ async function runCommand(
     if (options.json) printError(entry.name, code, message, streams);
     streams.stderr.write(`error: ${shownLines(message)}\n`);
     return exitCodeOf(error);
-  } finally {
-    for (const close of closing) await close();
   }
 }
 
@@ -133,9 +124,4 @@ function printError(command: string, code: string, message: string, { stdout }: 
 
 function envelope(command: string, content: object): string {
   return `${safeJson({ schema: SCHEMA, command, ...content }, 2)}\n`;
-}
-
-function versionOf(): string {
-  const manifest = readFileSync(new URL("../package.json", import.meta.url), "utf8");
-  return (JSON.parse(manifest) as { readonly version: string }).version;
 }

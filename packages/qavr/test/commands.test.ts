@@ -76,8 +76,8 @@ describe("every command", () => {
       expect(PRINTED.safeParse(JSON.parse(stdout)).error?.message, args.join(" ")).toBeUndefined();
     }
     const tried = [...Object.keys(commands), "ledger import", "ledger repair", "ledger compact"];
-    // The dashboard runs until it is interrupted; its own test starts it. Shards need a cluster.
-    tried.push("dashboard", "ledger shards");
+    // The dashboard and the MCP server run until they are ended; their own tests start them. Shards need a cluster.
+    tried.push("dashboard", "mcp", "ledger shards");
     expect(tried.sort()).toEqual(COMMANDS.map(({ name }) => name).sort());
   });
 

@@ -29,5 +29,6 @@ export interface Output {
 
 /** A module of this folder. */
 export interface CommandModule {
-  run(input: Input): Promise<Output>;
+  /** @returns undefined for a command that writes to standard output by itself */
+  run(input: Input): Promise<Output | undefined>;
 }
