@@ -60,7 +60,7 @@ const TOOLS: Readonly<Record<string, Tool>> = {
 const namespaceField = z.string().optional().describe("Scope of learning; status names the others");
 
 /** Answers over standard input and output until the input ends. The ledger is opened for each call: it may not be there yet. */
-export async function run({ options: { store, namespace }, note, progress }: Input): Promise<undefined> {
+export async function run({ options: { store, namespace }, note }: Input): Promise<undefined> {
   const createServer = (): McpServer => {
     const server = new McpServer({ name: "qavr", version: versionOf() });
     for (const [name, { description, fields, module }] of Object.entries(TOOLS)) {
@@ -75,7 +75,7 @@ export async function run({ options: { store, namespace }, note, progress }: Inp
           const given = {
             args: ref === undefined ? [] : [String(ref)],
             options: { store, namespace, ...options },
-            progress,
+            progress: () => () => {},
             note: (message: string) => void notes.push(message),
           };
           const text = await runModule(module, given, (output) => output.text(PLAIN));
