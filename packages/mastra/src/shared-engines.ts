@@ -242,7 +242,7 @@ function isPlain(value: unknown): value is object {
   return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-/** Logs to the logger of the last user that has one. */
+/** Logs to the logger of the last user that has one, and returns what that returns: a promise may reject, which the engine ignores. */
 class RelayedLogger implements Logger {
   #to: Logger | undefined;
 
@@ -250,20 +250,20 @@ class RelayedLogger implements Logger {
     this.#to = logger ?? this.#to;
   }
 
-  debug(message: string, fields: LogFields): void {
-    this.#to?.debug?.(message, fields);
+  debug(message: string, fields: LogFields): unknown {
+    return this.#to?.debug?.(message, fields);
   }
 
-  info(message: string, fields: LogFields): void {
-    this.#to?.info?.(message, fields);
+  info(message: string, fields: LogFields): unknown {
+    return this.#to?.info?.(message, fields);
   }
 
-  warn(message: string, fields: LogFields): void {
-    this.#to?.warn?.(message, fields);
+  warn(message: string, fields: LogFields): unknown {
+    return this.#to?.warn?.(message, fields);
   }
 
-  error(message: string, fields: LogFields): void {
-    this.#to?.error?.(message, fields);
+  error(message: string, fields: LogFields): unknown {
+    return this.#to?.error?.(message, fields);
   }
 }
 

@@ -1,7 +1,7 @@
 import type { Logger, Store } from "@qavr/core";
 import { type Learner, memoryStore, similarity } from "@qavr/core";
 import type { EndedTurn } from "@qavr/mastra";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { heldStore } from "../../core/test/support/held-store.js";
 import { bench, NOTE, on, QUESTION, remember, scriptedAgent, USER } from "./support/bench.js";
 import { listener } from "./support/listener.js";
@@ -89,6 +89,19 @@ describe("a run whose learning fails", () => {
     release();
     await memory.flush();
     expect((await memory.status()).episodes).toMatchObject({ recorded: 1, open: 0 });
+  });
+
+  it("outlives a logger that writes asynchronously and fails later", async () => {
+    const rejected = vi.fn();
+    process.on("unhandledRejection", rejected);
+    const away = async (): Promise<never> => Promise.reject(new Error("the log server is away"));
+    const logger = { debug: away, info: away, warn: away, error: away };
+    const { memory } = bench({ store: brokenStore(), logger });
+    await remember(memory, NOTE);
+    await scriptedAgent(memory, [{ text: "with helm" }]).generate(QUESTION, { memory: on });
+    await new Promise((resolve) => setTimeout(resolve));
+    process.off("unhandledRejection", rejected);
+    expect(rejected).not.toHaveBeenCalled();
   });
 
   it("says so in coded lines, without anybody's text above debug level", async () => {
