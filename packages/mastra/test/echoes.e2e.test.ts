@@ -86,6 +86,15 @@ describe("an earlier question of the user's own", () => {
     expect(await ask(given, SAME, "third", "As before.")).toContain("with docker");
   });
 
+  it("is dropped also where the logger fails", async () => {
+    const debug = (): never => {
+      throw new Error("no space left for logs");
+    };
+    const given = bench({ semanticRecall: { echoes: "drop" }, logger: { debug } });
+    await ask(given, `${QUESTION}?`, "first", "Run make deploy in the payment folder for any tenant.");
+    expect(await ask(given, SAME, "second", "As before.")).toContain("Run make deploy");
+  });
+
   it("is dropped without an answer only where it equals the present one", async () => {
     const given = bench({ semanticRecall: { echoes: "drop" } });
     await store(given, `${QUESTION}?`);

@@ -29,13 +29,16 @@ export const WARNED_LOG_CODES: readonly SharedLogCode[] = (Object.keys(SHARED_LO
 export interface LineFields {
   readonly runId?: string;
   readonly namespace?: string;
+  readonly episode?: string;
+  /** Of memories. */
+  readonly ids?: readonly string[];
   /** The thrown value. Its message may hold a user's text, so only the debug line repeats it; see {@link createLog}. */
   readonly error?: unknown;
 }
 
 /** Writes one coded line, silently when there is no logger. */
 export type Log<Code extends string> = (
-  level: "warn" | "error",
+  level: "debug" | "warn" | "error",
   code: Code,
   message: string,
   fields?: LineFields,

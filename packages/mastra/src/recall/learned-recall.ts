@@ -13,7 +13,6 @@ import type {
   ProcessorMessageResult,
 } from "@mastra/core/processors";
 import { answered } from "../learning-options.js";
-import type { OwnLogCode } from "../log-codes.js";
 import type { MemoryParts } from "../memory-parts.js";
 import type { AgentRun } from "../runs/agent-run.js";
 import { isIncomplete } from "../runs/completion-check.js";
@@ -220,10 +219,10 @@ export class LearnedRecall implements Processor {
 
   #noteDropped({ episode, dropped }: AgentRun): void {
     if (dropped.length === 0) return;
-    const { options, shared } = this.#parts;
+    const { kit, shared } = this.#parts;
     shared.dropped.set(episode, dropped);
     const message = "Earlier questions of the user that repeat the request were left out of a recall.";
-    options.logger?.debug?.(message, { code: "ECHOES_DROPPED" satisfies OwnLogCode, episode, ids: dropped });
+    kit.log("debug", "ECHOES_DROPPED", message, { episode, ids: dropped });
   }
 
   async #recall(args: ProcessInputArgs): Promise<ProcessInputResult> {
