@@ -287,6 +287,17 @@ describe("close", () => {
     await world.engine.close();
     expect(await faulty.inner.head("default")).toBe(2);
   });
+
+  it("may be called again, and flush after it, without a line about the closed outbox", async () => {
+    const { engine, outbox, logs } = queueing();
+    outbox.close = async () => {
+      outbox.failure = new QavrError("STORE_CLOSED", "The outbox was closed before this call.");
+    };
+    await engine.close();
+    await engine.close();
+    await engine.flush();
+    expect(logs).toEqual([]);
+  });
 });
 
 describe("an outbox that fails", () => {

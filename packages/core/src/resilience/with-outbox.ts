@@ -25,9 +25,11 @@ export function withOutbox(store: Store, outbox: Outbox): Store {
   if (typeof outbox?.append !== "function") {
     throw illegalOption("outbox", "withOutbox: outbox must be an Outbox, such as sqliteOutbox(path)", outbox);
   }
+  let isClosed = false;
   return withMembers(store, {
-    outbox: (host: OutboxHost) => createQueue(outbox, host),
+    outbox: (host: OutboxHost) => createQueue(outbox, host, () => isClosed),
     async close() {
+      isClosed = true;
       try {
         await store.close();
       } finally {
@@ -37,7 +39,7 @@ export function withOutbox(store: Store, outbox: Outbox): Store {
   });
 }
 
-function createQueue(given: Outbox, host: OutboxHost): OutboxQueue {
+function createQueue(given: Outbox, host: OutboxHost, isClosed: () => boolean): OutboxQueue {
   const { store, reduce, now, log } = host;
   const outbox = timed(given, host);
   const breaker = new CircuitBreaker();
@@ -54,6 +56,8 @@ function createQueue(given: Outbox, host: OutboxHost): OutboxQueue {
     try {
       return await work();
     } catch (error) {
+      // A second close() of the engine, or a flush() after it.
+      if (isClosed()) return undefined;
       const { code, message } = asStoreError(error, outbox.name);
       log("error", `The outbox cannot be read: ${message}`, { code: "OUTBOX_FAILED", reason: code });
       return undefined;
