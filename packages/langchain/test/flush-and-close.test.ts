@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { setImmediate as turn } from "node:timers/promises";
-import { RunnableLambda } from "@langchain/core/runnables";
+import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
 import { memoryStore, type Store } from "@qavr/core";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { qavr } from "../src/index.js";
@@ -46,6 +46,18 @@ describe.each(["flush", "close"] as const)("%s", (method) => {
     expect((await later.explain(RUN_ID))?.outcome).toMatchObject({ reward: 1, tier: "verified" });
     await run;
   });
+});
+
+it("close waits for a report on a run that ranked in two namespaces", async () => {
+  const { memory, vectors } = await bench({ store: join(tempFolder(), "ledger.db") });
+  const retrievers = ["one", "two"].map((namespace) => memory.retriever(vectors, { k: 1, namespace }));
+  const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
+    for (const retriever of retrievers) await retriever.invoke(question, config);
+  });
+  await memory.track(chain).invoke("payment", { runId: RUN_ID });
+  await memory.flush();
+  const [report] = await Promise.all([memory.report(RUN_ID, { success: true }), memory.close()]);
+  expect(report.status).toBe("committed");
 });
 
 describe("flush", () => {

@@ -230,7 +230,8 @@ export function createRunKit<Code extends string = never>({
     async report({ reference, namespace, others = [], isUnshown }, outcome) {
       const input = toOutcomeInput(outcome, storable);
       try {
-        if (others.length > 0) return await reportInEach(engine, reference, [namespace, ...others], input);
+        // Tracked, so that closing waits for all of its parts; the engine knows of one at a time.
+        if (others.length > 0) return await tasks.track(reportInEach(engine, reference, [namespace, ...others], input));
         return await engine.report(reference, input, { namespace });
       } catch (error) {
         if (!isUnshown || !QavrError.isInstance(error, "UNKNOWN_EPISODE")) throw error;
