@@ -15,6 +15,15 @@ describe("the place of a store", () => {
 });
 
 describe("a store that is opened by its first use", () => {
+  it("is closed also while an opening is under way that will fail", async () => {
+    const store = lazyStore({ name: "test", capabilities: { durable: true, sharedBackend: true } }, () =>
+      Promise.reject(new Error("no such place")),
+    );
+    const asked = expect(store.head("default")).rejects.toThrow("no such place");
+    await store.close();
+    await asked;
+  });
+
   it("is closed also when it is still opening", async () => {
     const { close: _, ...inner } = memoryStore();
     let closed = 0;

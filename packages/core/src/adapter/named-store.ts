@@ -145,7 +145,7 @@ export function lazyStore(identity: Pick<Store, "name" | "capabilities">, open: 
       if (closed) return;
       closed = true;
       // An unused store is not opened just to be closed.
-      await (await opening)?.close();
+      await (await opening?.catch(() => undefined))?.close();
     },
   };
 }
