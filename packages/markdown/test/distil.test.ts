@@ -1,7 +1,7 @@
 import { existsSync, globSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it, vi } from "vitest";
-import { markdown, proceduresOf } from "./support/procedures.js";
+import { markdown, proceduresIn, proceduresOf } from "./support/procedures.js";
 
 const DEPLOY = markdown({ description: "Deploy the shop", owner: "ops # ours" }, "# Deploy\n\nDeploy at once.\n");
 const ID = "procedure:deploy";
@@ -31,7 +31,8 @@ describe("distil()", () => {
         draft("deploy-2", "# Deploy\n\nDeploy at once!\n"),
       )();
     };
-    const drafts = await procedures.distil({ model, since });
+    // One that has read no file yet.
+    const drafts = await proceduresIn(root, { engine }).distil({ model, since });
     expect(drafts.map(({ name }) => name)).toEqual(["clear-cache"]);
     expect(prompt).toContain("Cleared the cache first.");
     expect(prompt).not.toContain("Forgot");
@@ -50,12 +51,16 @@ describe("distil()", () => {
   it("P23: reads transcripts where the application has them, and asks no model without a text", async () => {
     const { engine, procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY });
     const model = vi.fn(answer());
-    expect(await procedures.distil({ model, since: 0 })).toEqual([]);
-    expect(model).not.toHaveBeenCalled();
     const { episode } = await procedures.search({ text: "deploy" });
     await engine.report(episode, { reward: 1 });
-    await procedures.distil({ model, since: 0, transcript: (run) => `Steps of ${run} ${"x".repeat(20_000)}` });
+    expect(await procedures.distil({ model, since: 0, transcript: () => " \n" })).toEqual([]);
+    expect(model).not.toHaveBeenCalled();
+    const { episode: noted } = await procedures.search({ text: "deploy" });
+    await engine.report(noted, { reward: 1, note: "Waited for the lock." });
+    const transcript = async (run: string) => (run === noted ? undefined : `Steps of ${run} ${"x".repeat(20_000)}`);
+    await procedures.distil({ model, since: 0, transcript });
     expect(model.mock.calls[0]).toEqual([expect.stringContaining(`Steps of ${episode}`)]);
+    expect(model.mock.calls[0]).toEqual([expect.stringContaining("Waited for the lock.")]);
     expect(String(model.mock.calls[0]).length).toBeLessThan(13_000);
   });
 
