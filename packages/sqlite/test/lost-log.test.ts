@@ -14,6 +14,7 @@ import { DatabaseSync } from "node:sqlite";
 import type { Store } from "@qavr/core";
 import { writeStates } from "@qavr/store-conformance";
 import { describe, expect, it } from "vitest";
+import { closing } from "../../core/test/support/closing.js";
 import { countIn, counting, tally } from "../../core/test/support/counting.js";
 import { repairLedger, restoreBackup, type SqliteStoreOptions, sqliteStore } from "../src/index.js";
 import { runChild } from "./support/child.js";
@@ -184,6 +185,20 @@ describe("the log of a process that was killed", () => {
     expect(await repairLedger(path)).toMatchObject({ entries: 0, damaged: 0 });
     expect(await countAt(path)).toBe(0);
     await expect(repairLedger(tempLedger())).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    await expect(repairLedger(":memory:")).rejects.toMatchObject({ code: "INVALID_ARGUMENT" });
+    // A ledger that was copied without its mark.
+    rmSync(`${path}-mark`);
+    expect(await repairLedger(path)).toMatchObject({ entries: 0, damaged: 0 });
+  });
+
+  it.runIf(SHARES_FILES)("is not repaired while another process reads it", async () => {
+    const path = await killed();
+    const reader = closing(new DatabaseSync(path));
+    reader.exec("BEGIN; SELECT * FROM entry");
+    await expect(repairLedger(path)).rejects.toMatchObject({ code: "STORE_BUSY", details: { path } });
+    expect(existsSync(`${path}-mark`)).toBe(true);
+    reader.exec("ROLLBACK");
+    expect(await repairLedger(path)).toMatchObject({ entries: COMMITS });
   });
 });
 
