@@ -74,6 +74,19 @@ describe("review()", () => {
     expect(await procedures.distil({ model: async () => "no runs to tell of", since: 0 })).toEqual([]);
   });
 
+  it("P24: tells the model of the rewards of runs that used the procedure, and of those alone", async () => {
+    const { procedures, engine } = proceduresOf({ "procedures/deploy.md": DEPLOY });
+    const { episode: other } = await procedures.search({ text: "deploy" });
+    await engine.report(other, { reward: 0, note: "It used none." });
+    for (const reward of [0.5, 0.4, 0]) await engine.report((await procedures.load(ID)).episode, { reward });
+    const [proposal] = await procedures.review({ dryRun: true });
+    expect(proposal?.evidence.runs.map(({ success, note }) => [success, note])).toEqual([
+      [true, ""],
+      [false, ""],
+      [false, ""],
+    ]);
+  });
+
   it("P24: shows the model no report that was revoked", async () => {
     const { procedures, engine } = proceduresOf({ "procedures/deploy.md": DEPLOY });
     const { episode, memory } = await procedures.load(ID);
