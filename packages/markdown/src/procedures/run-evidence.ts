@@ -10,12 +10,6 @@ export interface RunEvidence {
   readonly note: string;
 }
 
-/** A run that went well, and the procedures that it used. */
-export interface GoodRun extends RunEvidence {
-  /** Ids of memories in the collection that it used. */
-  readonly used: readonly string[];
-}
-
 /** Latest runs that are kept for each version. */
 const KEPT = 20;
 
@@ -74,11 +68,11 @@ function evidenceOf({ vote, reward, ...run }: AboutRun): RunEvidence[] {
 }
 
 /** Runs that went well since a moment by their best tier, oldest first, with the notes on them. */
-export async function goodRuns(engine: Engine, namespace: string, since: number): Promise<readonly GoodRun[]> {
-  const runs = new Map<string, GoodRun & { readonly verdict?: Verdict }>();
-  await eachOutcome(engine, namespace, since, ({ episode, at, reward, tier, note, used }) => {
+export async function goodRuns(engine: Engine, namespace: string, since: number): Promise<readonly RunEvidence[]> {
+  const runs = new Map<string, RunEvidence & { readonly verdict?: Verdict }>();
+  await eachOutcome(engine, namespace, since, ({ episode, at, reward, tier, note }) => {
     const before = runs.get(episode);
-    const run = { at, note: note || (before?.note ?? ""), used: used?.map(({ id }) => id) ?? before?.used ?? [] };
+    const run = { at, note: note || (before?.note ?? "") };
     const verdict =
       reward === null
         ? before?.verdict
