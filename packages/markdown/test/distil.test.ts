@@ -19,7 +19,9 @@ describe("distil()", () => {
     const since = Date.now();
     await procedures.report(ID, { success: true, notes: "No reward yet." });
     const { episode: good } = await procedures.search({ text: "deploy" });
-    await engine.report(good, { reward: true, note: "Cleared the cache first." });
+    await engine.report(good, { reward: 0.5, note: "Cleared the cache first." });
+    // It says nothing of the run.
+    await engine.report(good, { reward: null, neutral: ["m1"] });
     const { episode: bad } = await procedures.search({ text: "deploy" });
     await engine.report(bad, { reward: false, note: "Forgot the cache." });
     let prompt = "";
