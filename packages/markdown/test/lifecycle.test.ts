@@ -74,16 +74,25 @@ describe("review()", () => {
     expect(await procedures.distil({ model: async () => "no runs to tell of", since: 0 })).toEqual([]);
   });
 
-  it("P24: tells the model of the rewards of runs that used the procedure, and of those alone", async () => {
+  it("P24: tells the model of the rewards of runs that used the procedure, of those alone, and of votes before rewards of their tier", async () => {
     const { procedures, engine } = proceduresOf({ "procedures/deploy.md": DEPLOY });
     const { episode: other } = await procedures.search({ text: "deploy" });
     await engine.report(other, { reward: 0, note: "It used none." });
     for (const reward of [0.5, 0.4, 0]) await engine.report((await procedures.load(ID)).episode, { reward });
+    const rewarded = async (reward: number, vote: "harmful" | "neutral") => {
+      const { episode, memory } = await procedures.load(ID);
+      await engine.report(episode, { reward, note: `${vote} ${reward}`, tier: "user", source: "person" });
+      await engine.report(episode, { reward: null, [vote]: [memory], tier: "user", source: "another" });
+    };
+    await rewarded(1, "harmful");
+    await rewarded(1, "neutral");
     const [proposal] = await procedures.review({ dryRun: true });
     expect(proposal?.evidence.runs.map(({ success, note }) => [success, note])).toEqual([
       [true, ""],
       [false, ""],
       [false, ""],
+      [false, "harmful 1"],
+      [true, "neutral 1"],
     ]);
   });
 
