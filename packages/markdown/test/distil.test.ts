@@ -56,6 +56,7 @@ describe("distil()", () => {
     const { episode } = await procedures.search({ text: "deploy" });
     await engine.report(episode, { reward: 1 });
     expect(await procedures.distil({ model, since: 0, transcript: () => " \n" })).toEqual([]);
+    expect(await procedures.distil({ model, since: Date.now() + 60_000, transcript: () => "Steps" })).toEqual([]);
     expect(model).not.toHaveBeenCalled();
     const { episode: noted } = await procedures.search({ text: "deploy" });
     await engine.report(noted, { reward: 1, note: "Waited for the lock." });
