@@ -25,6 +25,14 @@ describe("a ledger in PostgreSQL", () => {
       expect(await dataOf(...command, "-s", server.url())).toEqual(expected);
       expect(await dataOf(...command, "-s", to)).toEqual(expected);
     }
+    const other = await ledgerFile({ runs: 5, namespace: "other" });
+    for (const [source, code, says] of [
+      [other, 5, "Name an empty place"],
+      [server.url(), 2, "the same ledger"],
+    ] as const) {
+      const refused = await qavr("ledger", "move", "-s", source, "--to", server.url());
+      expect(refused).toMatchObject({ exitCode: code, stderr: expect.stringContaining(says) });
+    }
     expect(await dataOf("status", "-s", server.url())).toMatchObject({ runs: { recorded: 30 } });
   });
 
