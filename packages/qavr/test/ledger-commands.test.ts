@@ -9,6 +9,8 @@ import { revoke } from "@qavr/core/maintenance";
 import { sqliteStore } from "@qavr/sqlite";
 import { beforeAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { learnerTable } from "../src/learner-table.js";
+import { moveToFile } from "../src/move-ledger.js";
+import type { Ledger } from "../src/open-ledger.js";
 import { runProgram } from "../src/program.js";
 import { appEngine, ledgerFile, newLedger, newPath, oneRun, runApp, START } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
@@ -296,6 +298,21 @@ describe("qavr ledger", () => {
     const to = newPath();
     expect((await qavr("ledger", "move", "-s", path, "--to", to)).exitCode).not.toBe(0);
     expect(readdirSync(dirname(to))).toEqual([]);
+  });
+
+  it("says that the source was written to meanwhile, and leaves nothing at the target", async () => {
+    const store = sqliteStore(newPath());
+    const engine = appEngine(store);
+    await runApp(engine, { runs: 5 });
+    const verify = async () => {
+      await runApp(engine, { runs: 1, namespace: "late" });
+      return store.verify();
+    };
+    const to = newPath();
+    const moving = moveToFile({ store: { ...store, verify }, place: "source" } as unknown as Ledger, to, () => {});
+    await expect(moving).rejects.toMatchObject({ code: "STORE_FAILED", message: expect.stringContaining("meanwhile") });
+    expect(readdirSync(dirname(to))).toEqual([]);
+    await engine.close();
   });
 
   it("leaves no log of the copy where SQLite cannot end it, as on a disk that is full", async () => {
