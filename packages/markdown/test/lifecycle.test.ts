@@ -101,8 +101,8 @@ describe("review()", () => {
     const { episode, memory } = await procedures.load(ID);
     const said = { source: "stranger", note: "I tried it." };
     await engine.report(episode, { ...said, reward: true, helpful: [memory] });
-    await revoke(engine, { namespace: "default", source: "stranger" });
     await reports(procedures, ID, [false], "The lock was held.");
+    await revoke(engine, { namespace: "default", source: "stranger" });
     await engine.report((await procedures.load(ID)).episode, { ...said, reward: false, harmful: [memory] });
     const [proposal] = await procedures.review({ dryRun: true });
     expect(proposal?.evidence.runs.map(({ note }) => note)).toEqual(["The lock was held.", "I tried it."]);
