@@ -178,6 +178,20 @@ describe("compaction of a PostgreSQL ledger", () => {
     expect(await countIn(store, "n", { mayLag: true })).toBe(0);
   });
 
+  it("of several processes at once changes the states of one after the other", async () => {
+    const schema = server.schema();
+    const stores = Array.from({ length: 4 }, () => openStore({ pool, schema }));
+    const [store] = stores as [(typeof stores)[number]];
+    for (let i = 0; i < 5; i++) await store.commit("n", [tally(`k${i}`)], counting);
+    await writeStates(store, "n", [NO_COUNT], { seq: 4, states: [] });
+    const change = (value: number) => ({ seq: 4, states: [{ scope: "s", id: "m", value: Uint8Array.of(value) }] });
+    for (let round = 0; round < 5; round++) {
+      await Promise.all(stores.map((each, place) => writeStates(each, "n", [NO_COUNT], change(place))));
+      expect(await store.verify()).toMatchObject({ damaged: 0 });
+      await writeStates(store, "n", [NO_COUNT], { seq: 4, states: [{ scope: "s", id: "m", value: null }] });
+    }
+  });
+
   it("is seen by other handles that have the states cached", async () => {
     const schema = server.schema();
     const [one, other] = [openStore({ pool, schema }), openStore({ pool, schema })];
