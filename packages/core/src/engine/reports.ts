@@ -33,7 +33,7 @@ export interface NamespaceStatus {
   readonly cappedCredits: number;
   /** Sources whose claims were compared with better evidence, or that caps bind: at most 100, flagged ones first, then the most audited. */
   readonly sources: readonly SourceStatus[];
-  /** Absent before an episode was drawn with `holdout` above 0. */
+  /** Absent before chance has drawn an episode. */
   readonly lift?: LiftReport;
   /** Worth of memory itself: success of the episodes that were shown memories against those shown none. Absent before `memoryOff` drew one. */
   readonly memoryLift?: LiftReport<"shown" | "off">;
