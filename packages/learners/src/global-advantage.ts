@@ -37,7 +37,7 @@ const GLOBAL_ADVANTAGE_RULES: Readonly<Record<keyof GlobalAdvantageOptions, Fiel
  *     u     = Σ w·(r − b) / (Σ w + 5)
  *     score = similarity + 1.5 σ' · u                σ': running spread of the collection's similarities over 0.1
  *
- * The beta posterior corrected for the difficulty of the request: the best of the scores of one number per memory, and the fallback
+ * The beta posterior corrected for the difficulty of the request: one of the best scores of one number per memory, and the fallback
  * of `cav` without a vector.
  *
  * - **State**: two numbers per memory; one vector (1 KiB at 256 dims) and four numbers per collection.

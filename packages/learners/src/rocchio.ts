@@ -52,7 +52,7 @@ const ROCCHIO_RULES: Readonly<Record<keyof RocchioOptions, FieldRule>> = {
  * The classic relevance feedback, applied to the memory and not to the query. `b` is the expected success of such a request,
  * learned online. `cav` is this with centred requests, credit by relevance, joint surprises, a bound and a gate.
  *
- * - **State**: a vector (1 KiB at 256 dims) and two numbers per memory; the same per collection.
+ * - **State**: a vector (1 KiB at 256 dims) and two numbers per memory; a vector and four numbers per collection.
  * - **Not order-independent**: expectations depend on earlier runs, and vectors are sums in float32. A correction takes the recorded steps
  *   back up to float32 rounding. With `feedback: "reward"` only that rounding depends on the order.
  * - **Wrong choice** without request vectors (it then learns, but ranks by similarity), and for new kinds of

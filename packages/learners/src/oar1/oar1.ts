@@ -59,7 +59,7 @@ function idOf(setting: Oar1Setting, halfLife: number): string {
  *   `strict`; 2 KiB per collection.
  * - **Order**: not order-independent; equal ledgers give equal bytes.
  * - **Wrong choice** when outcomes are false (accept verified ones only, or audit the sources), or when similarity is near-perfect
- *   and no memory misleads: it then costs up to 0.02 of success.
+ *   and no memory misleads: it then costs up to 0.06 of success.
  *
  * @throws INVALID_ARGUMENT
  */
