@@ -35,7 +35,8 @@ interface Term {
 
 /**
  * Search by words: texts with any of the request's words, by BM25. The similarity is BM25 divided by the value that it approaches for a
- * text that repeats every word of the request, so it says which share of the request a text covers, on one scale for all requests:
+ * text that repeats every word of the request, on one scale for all requests. A text of average length that has each word once gets
+ * 1 / (1 + k₁) = 0.45:
  *
  *     similarity = Σ idf(w) · tf / (tf + k₁·(1 − b + b·length/average)) ÷ Σ idf(w),   idf(w) = ln((N − n + ½) / (n + ½))
  *

@@ -38,8 +38,9 @@ export interface LocalQuery {
 /** A memory that a search found. */
 export interface LocalHit extends StoredMemory {
   /**
-   * In [0, 1], higher is better, on one scale for all searches: the share of the request's words that the text covers (rare words count more);
-   * with an embedding model, the mean of that and of the cosine.
+   * In [0, 1], higher is better, on one scale for all searches. It rises with the share of the request's words in the text (rare words
+   * count more) and with their repetition: a text of average length that has each word once gets 0.45. With an embedding model, the mean of
+   * that and of the cosine.
    */
   readonly similarity: number;
 }
