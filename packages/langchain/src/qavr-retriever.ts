@@ -148,7 +148,7 @@ export function unwrapBase(
     ? { host: inner.base, merged: { ...inner.options, ...definedOnly(options) } }
     : unwrapHost<Host>(base, options);
   const size = k ?? inner?.k ?? (isVectorStore(host) ? DEFAULT_K : undefined);
-  assertRankingOptions(merged, { size: { name: "k", value: size } });
+  assertRankingOptions(merged, { size: { name: "k", value: size }, beside: ["filter"] });
   return { host, k: size, filter: filter ?? inner?.filter, merged };
 }
 

@@ -2,6 +2,7 @@ import { RunnableEach, RunnableLambda } from "@langchain/core/runnables";
 import { InMemoryStore } from "@langchain/langgraph";
 import { memoryStore, QavrError } from "@qavr/core";
 import { describe, expect, it } from "vitest";
+import { procedureMiddleware, qavrMiddleware, rankedSkills, rankedTools } from "../src/agents/index.js";
 import { OutcomeHandler, QavrCompressor, QavrRetriever, QavrVectorStore, qavr } from "../src/index.js";
 import { QavrStore } from "../src/langgraph/index.js";
 import { bench } from "./support/bench.js";
@@ -16,6 +17,40 @@ const refused = (act: () => unknown): unknown => {
 };
 
 describe("wrong input", () => {
+  it("is answered with all fields there are, and no others", async () => {
+    const { memory, vectors } = await bench();
+    const fieldsOf = (act: () => unknown): readonly string[] => {
+      let message = "";
+      try {
+        act();
+      } catch (error) {
+        message = (error as Error).message;
+      }
+      return message.match(/ has no field wrong\. It has (.*)\.$/)?.[1]?.split(", ") ?? [];
+    };
+    const wrong = { wrong: 1 } as object;
+    expect(fieldsOf(() => memory.retriever(vectors, wrong))).toContain("filter");
+    expect(fieldsOf(() => memory.exampleSelector(vectors, wrong))).toEqual(
+      expect.arrayContaining(["inputKeys", "exampleKeys", "k", "filter", "fetchK"]),
+    );
+    expect(fieldsOf(() => qavrMiddleware({ memory, base: vectors, ...wrong }))).toEqual(
+      expect.arrayContaining(["base", "maxTokens", "maxCharacters", "reportTool", "k", "fetchK"]),
+    );
+    expect(fieldsOf(() => rankedTools({ memory, tools: [], ...wrong }))).toEqual(
+      expect.arrayContaining(["tools", "base", "name", "query", "k"]),
+    );
+    expect(fieldsOf(() => rankedSkills({ memory, ...wrong }))).toEqual(expect.arrayContaining(["name", "query"]));
+    expect(fieldsOf(() => procedureMiddleware({ memory, procedures: {} as never, ...wrong }))).toEqual(
+      expect.arrayContaining(["procedures", "name", "query"]),
+    );
+    const unread = fieldsOf(() => memory.compressor(wrong));
+    expect(unread).toContain("topN");
+    expect(unread).not.toContain("fetchK");
+    const ofStore = fieldsOf(() => new QavrStore({ memory, store: new InMemoryStore(), ...wrong }));
+    expect(ofStore).toContain("textOf");
+    expect(ofStore).not.toContain("space");
+  });
+
   it.each([
     ["k", 0],
     ["k", -1],

@@ -2,6 +2,7 @@ import type { Defined } from "@qavr/core/adapter";
 import { checkFields, type FieldRule, type FieldRules, FUNCTION, TEXT, whole } from "@qavr/core/adapter";
 import type { RetrieverOptions } from "../qavr-retriever.js";
 import type { Base } from "../ranking/host.js";
+import { RETRIEVER_OPTIONS } from "../ranking/ranking-options.js";
 import type { ReportOutcomeToolOptions } from "../tools/report-outcome-tool.js";
 import { type CountTokens, estimateTokens } from "./token-budget.js";
 
@@ -81,6 +82,13 @@ const OPTIONS: FieldRules<OwnOptions> = {
   introduction: TEXT,
   reportTool: REPORT_TOOL,
 };
+
+const FIELDS = ["memory", "base", ...Object.keys(OPTIONS), ...RETRIEVER_OPTIONS];
+
+/** Refuses a field that neither the middleware nor its retriever has. @throws INVALID_ARGUMENT */
+export function assertMiddlewareFields(fields: object): void {
+  checkFields("qavrMiddleware()", fields, Object.fromEntries(FIELDS.map((name) => [name, true])));
+}
 
 /** @throws INVALID_ARGUMENT */
 export function assertMiddlewareOptions(options: OwnOptions): void {

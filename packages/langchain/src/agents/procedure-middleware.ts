@@ -78,7 +78,7 @@ export function procedureMiddleware(fields: ProcedureMiddlewareFields): AgentMid
   } = fields;
   const parts = partsOf(memory);
   assertMiddlewareOptions({ name, query });
-  checkFields("The procedures", { k, maxCharacters, ...rest }, OPTIONS);
+  checkFields("procedureMiddleware()", fields, OPTIONS);
   assertProcedures(procedures);
   const { collection } = procedures;
   const retriever = new QavrRetriever({
@@ -130,10 +130,14 @@ export function procedureMiddleware(fields: ProcedureMiddlewareFields): AgentMid
   });
 }
 
-const OPTIONS: FieldRules<Pick<ProcedureMiddlewareFields, "k" | "maxCharacters" | "namespace" | "context">> = {
+const OPTIONS: FieldRules<ProcedureMiddlewareFields> = {
   k: whole(1),
   maxCharacters: whole(1),
-  // The retriever checks these.
+  // These are checked elsewhere.
+  memory: true,
+  procedures: true,
+  name: true,
+  query: true,
   namespace: true,
   context: true,
 };

@@ -7,6 +7,7 @@ import { createReportOutcomeTool } from "../tools/report-outcome-tool.js";
 import { noteRead, retrieveForAgent } from "./agent-retrieval.js";
 import {
   type AgentState,
+  assertMiddlewareFields,
   assertMiddlewareOptions,
   MIDDLEWARE_DEFAULTS,
   type MiddlewareOptions,
@@ -43,6 +44,7 @@ export interface QavrMiddlewareFields extends MiddlewareOptions {
  */
 export function qavrMiddleware(fields: QavrMiddlewareFields): AgentMiddleware {
   assertFields("qavrMiddleware()", fields);
+  assertMiddlewareFields(fields);
   const { memory, base, name, query, maxTokens, maxCharacters, countTokens, introduction, reportTool, ...rest } =
     fields;
   const parts = partsOf(memory);

@@ -77,7 +77,7 @@ export function rankedSkills(fields: RankedSkillsFields): AgentMiddleware {
   } = fields;
   const parts = partsOf(memory);
   assertMiddlewareOptions({ name, query });
-  checkFields("The ranked skills", { maxCharacters, collection, ...rest }, OPTIONS);
+  checkFields("rankedSkills()", fields, OPTIONS);
   const stateKey = `_${name}`;
   const asCollection = describedCollections(collection);
   // Wrong options are refused now, not in the first run.
@@ -142,9 +142,12 @@ export function rankedSkills(fields: RankedSkillsFields): AgentMiddleware {
 /** Most skills that are ranked at once. */
 const MOST = 1_000;
 
-const OPTIONS: FieldRules<Omit<RankedSkillsFields, "memory" | "name" | "query">> = {
+const OPTIONS: FieldRules<RankedSkillsFields> = {
   maxCharacters: whole(1),
-  // The retriever checks these.
+  // These are checked elsewhere.
+  memory: true,
+  name: true,
+  query: true,
   collection: true,
   namespace: true,
   context: true,

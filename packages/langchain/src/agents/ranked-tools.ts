@@ -66,7 +66,7 @@ export function rankedTools(fields: RankedToolsFields): AgentMiddleware {
   } = fields;
   const parts = partsOf(memory);
   assertMiddlewareOptions({ name, query });
-  checkFields("The ranked tools", { k, ...rest }, OPTIONS);
+  checkFields("rankedTools()", fields, OPTIONS);
   const all = namesOf(tools);
   const retriever = new QavrRetriever({
     collection: DEFAULTS.collection,
@@ -117,9 +117,14 @@ export function rankedTools(fields: RankedToolsFields): AgentMiddleware {
   });
 }
 
-const OPTIONS: FieldRules<Pick<RankedToolsFields, "k" | "collection" | "namespace" | "context">> = {
+const OPTIONS: FieldRules<RankedToolsFields> = {
   k: whole(1, MAX_FETCH_K),
-  // The retriever checks these.
+  // These are checked elsewhere.
+  memory: true,
+  tools: true,
+  base: true,
+  name: true,
+  query: true,
   collection: true,
   namespace: true,
   context: true,

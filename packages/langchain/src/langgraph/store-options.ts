@@ -28,6 +28,7 @@ export function assertStoreOptions({ textOf, ...options }: StoreOptions, limit?:
   checkFields("A ranking", { textOf }, { textOf: FUNCTION });
   assertRankingOptions(options, {
     ...(limit === undefined ? {} : { size: { name: "limit", value: limit } }),
+    beside: limit === undefined ? ["textOf"] : ["filter", "textOf"],
     without: UNREAD,
   });
 }

@@ -93,6 +93,17 @@ const OPTIONS: FieldRules<RankingOptions> = {
   idKey: TEXT,
 };
 
+/** Names of the options of a retriever, for callers that take further ones: it checks the values itself. */
+export const RETRIEVER_OPTIONS: readonly string[] = [
+  "k",
+  "filter",
+  ...Object.keys(OPTIONS),
+  "callbacks",
+  "tags",
+  "metadata",
+  "verbose",
+];
+
 /** How many documents are returned by default. LangChain's own default. */
 export const DEFAULT_K = 4;
 
@@ -100,6 +111,8 @@ export const DEFAULT_K = 4;
 export interface RankingShape {
   /** The number of documents to return, with its name for messages. @default each search names it */
   readonly size?: { readonly name: string; readonly value: number | undefined };
+  /** Names of options that are checked elsewhere. */
+  readonly beside?: readonly string[];
   /** Options that would have no effect. */
   readonly without?: readonly (keyof RankingOptions)[];
 }
@@ -109,15 +122,20 @@ export interface RankingShape {
  *
  * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED
  */
-export function assertRankingOptions(options: RankingOptions, { size, without = [] }: RankingShape = {}): void {
+export function assertRankingOptions(
+  options: RankingOptions,
+  { size, beside = [], without = [] }: RankingShape = {},
+): void {
   const rules = Object.entries<FieldRule | true>({
     ...(size ? { [size.name]: whole(1) } : {}),
+    ...Object.fromEntries(beside.map((name) => [name, true])),
     ...OPTIONS,
     ...(size?.value === undefined ? {} : { fetchK: fetchSizeFrom(size.value, `${size.name} (${size.value})`) }),
   });
-  const isGiven = (option: string): boolean => options[option as keyof RankingOptions] !== undefined;
+  const isUndefined = (option: string): boolean =>
+    Object.hasOwn(options, option) && options[option as keyof RankingOptions] === undefined;
   // An option without effect may be there when it is undefined.
-  const known = rules.filter(([option]) => !without.some((unused) => unused === option && isGiven(option)));
+  const known = rules.filter(([option]) => isUndefined(option) || !without.some((unused) => unused === option));
   const checked = size ? { ...options, [size.name]: size.value } : options;
   checkFields("A ranking", checked, Object.fromEntries(known));
   assertRecency(options.recency, "recency", { key: TEXT });
