@@ -126,7 +126,7 @@ export interface SemanticRecallOptions {
    */
   readonly collection?: string | undefined;
   /**
-   * How many candidates to ask the vector store for, 1 to 1000. More gives learning more to choose from: 20 give four fifths of the
+   * How many candidates to ask the vector store for, 1 to 1000. More gives learning more to choose from: 20 give most of the
    * gain that 50 give. Leave it alone unless the store is slow for long lists.
    * @default the learner's choice: 50, or 4 × topK where that is more
    */

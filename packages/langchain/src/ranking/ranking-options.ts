@@ -29,7 +29,7 @@ export interface DocumentRecency extends Recency {
 /** Options of one retriever, vector store or compressor: how it reads its host, and the scope of its evidence. */
 export interface RankingOptions extends DocumentIdOptions {
   /**
-   * How many candidates to ask the host for, `k` to 1000. More gives learning more to choose from: 20 give four fifths of the gain
+   * How many candidates to ask the host for, `k` to 1000. More gives learning more to choose from: 20 give most of the gain
    * that 50 give. Leave it alone unless the host is slow for long lists.
    * @default the learner's choice: 50, or 4 × k where that is more
    */
