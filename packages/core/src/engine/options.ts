@@ -58,7 +58,7 @@ export interface EngineOptions {
    */
   readonly readTimeout?: number | undefined;
   /**
-   * How long everything that acknowledges or reports waits for one answer of the store. Ms. Keep it above the store's own timeouts,
+   * How long everything that acknowledges or reports waits for one answer of the store. Ms. Keep it no shorter than the store's own timeouts,
    * whose errors say more. @default 10,000
    */
   readonly writeTimeout?: number | undefined;
