@@ -242,7 +242,7 @@ function isPlain(value: unknown): value is object {
   return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }
 
-/** Logs to the logger of the last user that has one, and returns what that returns: a promise may reject, which the engine ignores. */
+/** Logs to the logger of the last user that has one. Returns that logger's promise, if any: the engine ignores its rejection. */
 class RelayedLogger implements Logger {
   #to: Logger | undefined;
 
