@@ -3,6 +3,7 @@ import { sqliteStore } from "@qavr/sqlite";
 import { describe, expect, it } from "vitest";
 import { ledgerIn } from "../src/open-ledger.js";
 import { memoriesReport } from "../src/reports/memories.js";
+import type { StatusReport } from "../src/reports/status.js";
 import { appEngine, newLedger, newPath, oneRun, runApp } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
 
@@ -51,6 +52,19 @@ describe("a ledger with several collections", () => {
     expect(await dataOf("why", "a", "-s", path)).toMatchObject({ memory: { shown: 2 }, appearances: { length: 2 } });
     expect((await qavr("why", "a", "-c", "none", "-s", path)).exitCode).toBe(4);
   });
+});
+
+it("of several collections status names no memory as one of the best that is below one of the worst", async () => {
+  const { path, engine } = newLedger();
+  for (let run = 0; run < 12; run++) {
+    const [collection, reward] = run % 2 === 0 ? ["docs", true] : ["notes", false];
+    const candidates = ["a", "b"].map((id, i) => ({ id, similarity: 1 - i / 10 }));
+    await oneRun(engine, { collection, candidates, topK: 2 }, { reward, tier: "verified" });
+  }
+  await engine.close();
+  const { best, worst } = (await dataOf("status", "-s", path)) as StatusReport;
+  expect(best.map(({ collection }) => collection)).toEqual(["docs", "docs"]);
+  expect(worst.map(({ collection }) => collection)).toEqual(["notes", "notes"]);
 });
 
 it("of several collections orders the memories together, over all pages", async () => {

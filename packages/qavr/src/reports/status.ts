@@ -56,11 +56,10 @@ export async function statusReport(ledger: Ledger, progress?: Progress): Promise
   const status = await engine.status({ namespace });
   const { judged, runs, withOutcome, reporters, events, sampled } = await readRuns(ledger, progress);
   const { learner, episodes, taught, outcomes, lift, memoryLift, contexts, collections, sources } = status;
-  const ends = (pick: "best" | "worst", sign: 1 | -1): Extreme[] =>
-    collections
-      .flatMap((known) => known[pick].map((memory) => ({ ...memory, collection: known.collection })))
-      .sort((a, b) => sign * (b.utility - a.utility))
-      .slice(0, EXTREMES);
+  // Each collection names its own ends: of several, the best of one may be below the worst of another.
+  const ends: Extreme[] = collections
+    .flatMap(({ collection, best, worst }) => [...best, ...worst.toReversed()].map((one) => ({ ...one, collection })))
+    .sort((a, b) => b.utility - a.utility);
   const sum = (pick: "memories" | "withEvidence"): number => collections.reduce((all, known) => all + known[pick], 0);
   // A sample has the outcomes that came soon, and the counters those that taught, also of suspended runs.
   const late = sampled ? taught / (episodes.recorded - episodes.suspended) : 0;
@@ -91,8 +90,8 @@ export async function statusReport(ledger: Ledger, progress?: Progress): Promise
     ...(learner === engine.learner.id
       ? { memories: { known: sum("memories"), withEvidence: sum("withEvidence") } }
       : {}),
-    best: ends("best", 1),
-    worst: ends("worst", -1),
+    best: ends.slice(0, Math.min(EXTREMES, Math.ceil(ends.length / 2))),
+    worst: ends.toReversed().slice(0, Math.min(EXTREMES, Math.floor(ends.length / 2))),
     sources,
   };
 }
