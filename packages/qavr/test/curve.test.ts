@@ -60,6 +60,21 @@ it("the curve goes by the better tier, also where a weaker outcome came later", 
   expect(curve.points.map(({ success }) => success)).toEqual([1]);
 });
 
+it("the curve has the runs that threw after the agent had reported a success", async () => {
+  const { path, engine } = newLedger();
+  for (let run = 0; run < 20; run++) {
+    const { episode } = await engine.rank({ candidates: [{ id: "a", similarity: 1 }], topK: 1 });
+    await engine.report(episode, { reward: true, tier: "self-reported" });
+    await engine.end(
+      episode,
+      run % 2 === 0 ? { reward: false, tier: "observed" } : { reward: true, tier: "completed" },
+    );
+  }
+  await engine.close();
+  const { stdout } = await qavr("status", "-s", path);
+  expect(stdout).toContain("50 % → 50 % over 20 judged runs");
+});
+
 it("the share of runs with an outcome counts those that have votes and no reward, without revoked ones", async () => {
   const { path, engine } = newLedger();
   for (let run = 0; run < 8; run++) {

@@ -8,6 +8,8 @@ export interface JudgedRun {
   readonly at: number;
   readonly reward: number;
   readonly tier: OutcomeTier;
+  /** True where a checker, a person or the agent gave a reward, also one that a better tier has overruled. */
+  readonly judged: boolean;
   readonly heldOut: boolean;
   /** True where it was shown no memory, to measure the worth of memory. */
   readonly memoryOff: boolean;
@@ -58,7 +60,7 @@ const MOST_EVENTS = 12;
 const MOST_REPORTERS = 20;
 
 /** Tiers of a person, a checker or the agent. Without these, only the ends of runs are known. */
-export const JUDGEMENTS: ReadonlySet<OutcomeTier> = new Set(["verified", "user", "self-reported"]);
+const JUDGEMENTS: ReadonlySet<OutcomeTier> = new Set(["verified", "user", "self-reported"]);
 
 /** Reads the judged runs of a namespace: all of a short ledger, a sample of a long one. */
 export async function readRuns({ engine, store, namespace }: Ledger, progress?: Progress): Promise<RunSample> {
@@ -141,7 +143,9 @@ function unrevokedIn(events: readonly HistoryEvent[]): readonly OutcomeEvent[] {
 }
 
 /** The outcomes with a reward in some events, without those that were revoked. Events are in order. */
-export function outcomesIn(events: readonly HistoryEvent[]): readonly (Judgement & Pick<Reporter, "source">)[] {
+export function outcomesIn(
+  events: readonly HistoryEvent[],
+): readonly (Omit<Judgement, "judged"> & Pick<Reporter, "source">)[] {
   return unrevokedIn(events).flatMap(({ at, episode, reward, tier, source }) =>
     reward === null ? [] : [{ episode, at, reward, tier, source }],
   );
@@ -152,8 +156,9 @@ export function rewardsIn(events: readonly HistoryEvent[]): ReadonlyMap<string, 
   const best = new Map<string, Judgement>();
   for (const { at, episode, reward, tier } of outcomesIn(events)) {
     const known = best.get(episode);
-    if (known && OUTCOME_TIERS.indexOf(known.tier) < OUTCOME_TIERS.indexOf(tier)) continue;
-    best.set(episode, { episode, at: known?.at ?? at, reward, tier });
+    const judged = known?.judged === true || JUDGEMENTS.has(tier);
+    const isOverruled = known && OUTCOME_TIERS.indexOf(known.tier) < OUTCOME_TIERS.indexOf(tier);
+    best.set(episode, isOverruled ? { ...known, judged } : { episode, at: known?.at ?? at, reward, tier, judged });
   }
   return best;
 }
@@ -177,7 +182,7 @@ export function runsIn(events: readonly HistoryEvent[]): Pick<RunSample, "judged
   }));
   const voted = unrevokedIn(events).filter(({ helpful, harmful }) => helpful.length + harmful.length > 0);
   const withOutcome = new Set([...all, ...voted].map(({ episode }) => episode));
-  const judgements = all.filter(({ tier }) => JUDGEMENTS.has(tier));
+  const judgements = all.filter((run) => run.judged);
   return {
     judged: judgements.length > 0 ? judgements : all,
     runs: over.size,

@@ -2,7 +2,7 @@ import type { ContextStatus, ExtremeMemory, LiftReport, NamespaceStatus } from "
 import type { Progress } from "@qavr/core/maintenance";
 import type { Ledger } from "../open-ledger.js";
 import { type CurvePoint, curveOf } from "./curve.js";
-import { JUDGEMENTS, type LedgerEvent, type Reporter, readRuns } from "./judged-runs.js";
+import { type LedgerEvent, type Reporter, readRuns } from "./judged-runs.js";
 import { type LearningState, stateOf } from "./learning-state.js";
 
 /** A memory at either end, and its collection. */
@@ -81,7 +81,7 @@ export async function statusReport(ledger: Ledger, progress?: Progress): Promise
     ...(memoryLift ? { memoryLift } : {}),
     curve: {
       points: curveOf(judged),
-      judged: judged.some(({ tier }) => JUDGEMENTS.has(tier)),
+      judged: judged.some((run) => run.judged),
       events,
       sampled,
     },
