@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { memoryStore, type RankRequest, type Store } from "../src/index.js";
+import { type LiftReport, memoryStore, type RankRequest, type Store } from "../src/index.js";
 import { type HoldoutCounts, REWARD_UNITS } from "../src/ledger/holdout-counts.js";
 import { decodeStats } from "../src/ledger/stats-record.js";
 import { replay } from "../src/maintenance/index.js";
@@ -179,10 +179,8 @@ describe("lift", () => {
       for (let run = 0; run < 10; run++) await oneRun(engine, request({ aliases: [`run ${place}`] }), { reward: true });
     }
     const { engine } = testEngine({ store, prefix: "again", holdout: 0.01 });
-    const sum = async (): Promise<number> => {
-      const episodes = (await engine.status()).lift?.episodes;
-      return (episodes?.learned ?? 0) + (episodes?.holdout ?? 0);
-    };
+    const sum = async (): Promise<number> =>
+      (await counts(store)).reduce((all, { learned, held }) => all + learned.episodes + held.episodes, 0);
     expect(await sum()).toBe(180);
     // The first share comes back: what is corrected of its first time must not be taken from its second.
     await engine.end((await engine.rank(request())).episode, { reward: true });
@@ -192,6 +190,19 @@ describe("lift", () => {
     const again = (await counts(store)).at(-1);
     expect((again?.learned.sum ?? 0) + (again?.held.sum ?? 0)).toBe(REWARD_UNITS);
     expect(await replay(engine)).toMatchObject({ identical: true });
+  });
+
+  it("counts no episode towards the minimum that has no other of its share to be compared with", async () => {
+    const store = memoryStore();
+    const measured = testEngine({ store, prefix: "measured", holdout: 1 }).engine;
+    await live(measured, 40);
+    expect((await measured.status()).lift?.episodes).toMatchObject({ learned: 0, holdout: 40 });
+    const { engine } = testEngine({ store, prefix: "later", holdout: 0.2 });
+    await live(engine, 60);
+    const { episodes, lift } = (await engine.status()).lift as LiftReport;
+    expect(lift).toBe("not enough");
+    expect(episodes.learned + episodes.holdout).toBe(60);
+    expect(episodes.holdout).toBeLessThan(episodes.needed);
   });
 
   it("leaves exactly what was there, whatever rewards come and are taken back", async () => {

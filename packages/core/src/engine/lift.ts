@@ -17,23 +17,18 @@ export function liftOf<Arm extends string, Drawn extends string>(
   drawn: Drawn,
 ): LiftReport<Arm | Drawn> | undefined {
   if (!counts || counts.length === 0) return undefined;
-  const strata = counts
-    .map(({ learned, held }) => ({ a: sumsOf(learned), b: sumsOf(held) }))
-    .filter(({ a, b }) => a.n >= STRATUM_MINIMUM && b.n >= STRATUM_MINIMUM);
-  const enough = [strata.map(({ a }) => a), strata.map(({ b }) => b)].every(
-    (samples) => samples.reduce((sum, { n }) => sum + n, 0) >= LIFT_MINIMUM,
-  );
+  const all = counts.map(({ learned, held }) => ({ a: sumsOf(learned), b: sumsOf(held) }));
+  const compared = all.filter(({ a, b }) => a.n >= STRATUM_MINIMUM && b.n >= STRATUM_MINIMUM);
+  // Others count for nothing, so they are no progress either: before there is a comparison, that of the latest share is told.
+  const strata = compared.length > 0 ? compared : all.slice(-1);
+  const total = (arm: "a" | "b"): number => strata.reduce((sum, stratum) => sum + stratum[arm].n, 0);
   const arms = <Value>(a: Value, b: Value) => ({ [served]: a, [drawn]: b }) as Record<Arm | Drawn, Value>;
-  const episodes = { ...arms(total(counts, "learned"), total(counts, "held")), needed: LIFT_MINIMUM };
-  if (!enough) return { episodes, lift: "not enough" };
+  const episodes = { ...arms(total("a"), total("b")), needed: LIFT_MINIMUM };
+  if (Math.min(total("a"), total("b")) < LIFT_MINIMUM) return { episodes, lift: "not enough" };
   const { a, b, ...lift } = welchInterval(strata);
   return { episodes, success: arms(a, b), lift };
 }
 
 function sumsOf({ episodes, sum, squares }: ArmCounts): SampleSums {
   return { n: episodes, sum: sum / REWARD_UNITS, squares: squares / REWARD_UNITS ** 2 };
-}
-
-function total(counts: readonly HoldoutCounts[], arm: "learned" | "held"): number {
-  return counts.reduce((sum, stratum) => sum + stratum[arm].episodes, 0);
 }

@@ -72,7 +72,7 @@ export interface ContextStatus {
 
 /** A difference in success between two arms, measured on the episodes that chance drew. */
 export interface LiftReport<Arm extends string = "learned" | "holdout"> {
-  /** Episodes with a reward in either arm, and how many each needs before a difference is named. */
+  /** Episodes with a reward in either arm that can be compared, and how many each needs before a difference is named. */
   readonly episodes: Readonly<Record<Arm | "needed", number>>;
   /** Mean reward that counts, in [0, 1]; absent with "not enough". */
   readonly success?: Readonly<Record<Arm, number>>;
