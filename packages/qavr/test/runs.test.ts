@@ -24,6 +24,18 @@ describe("qavr why", () => {
     expect(report?.history.at(-1)).toMatchObject({ runs: successes + failures });
   });
 
+  it("begins the history of a memory anew where an edit has reset it", async () => {
+    const store = memoryStore();
+    const engine = appEngine(store, { onEdit: "reset" });
+    const show = (text: string, reward: boolean) =>
+      oneRun(engine, { candidates: [{ id: "a", similarity: 1, text }], topK: 1 }, { reward, tier: "verified" });
+    for (let run = 0; run < 10; run++) await show("Restart the router.", true);
+    for (let run = 0; run < 5; run++) await show("Buy a new router.", false);
+    const report = await memoryReport(await ledgerIn(store, "", undefined, { partial: false }), "a");
+    expect(report).toMatchObject({ memory: { successes: 0, failures: 5 }, history: { length: 5 } });
+    expect(report?.history.at(-1)).toMatchObject({ runs: 5, success: { share: 0 } });
+  });
+
   it("takes a name for an id before it takes it for a label of another memory", async () => {
     const store = memoryStore();
     const engine = appEngine(store);

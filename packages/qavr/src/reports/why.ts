@@ -145,31 +145,35 @@ async function placeAt({ store, namespace }: Ledger, time: number): Promise<numb
   return low;
 }
 
-/** A memory's successes after each of its runs in these events, since it was forgotten last. Earlier runs are in its counts. */
-function historyOf(memory: MemoryView, collection: string, all: readonly HistoryEvent[]): readonly HistoryPoint[] {
-  const forgotten = all.findLastIndex(
-    (event) => event.type === "forget" && event.collection === collection && event.ids.includes(memory.id),
-  );
-  const events = all.slice(forgotten + 1);
+/** A memory's successes after each of its runs in these events, as far as its counts reach back. Earlier runs are in its counts. */
+function historyOf(
+  { id, successes, failures }: MemoryView,
+  collection: string,
+  events: readonly HistoryEvent[],
+): readonly HistoryPoint[] {
+  const rewards = rewardsIn(events);
   const showed = new Set(
     events.flatMap((event) =>
       event.type === "exposure" &&
+      rewards.has(event.episode) &&
       event.exposures.some(
         (exposure) =>
-          exposure.credited && exposure.collection === collection && exposure.items.some(({ id }) => id === memory.id),
+          exposure.credited && exposure.collection === collection && exposure.items.some((item) => item.id === id),
       )
         ? [event.episode]
         : [],
     ),
   );
-  const judged = [...rewardsIn(events).values()].filter(({ episode }) => showed.has(episode));
-  const successes = judged.filter(({ reward }) => reward >= 0.5).length;
-  let good = Math.max(0, memory.successes - successes);
-  let runs = good + Math.max(0, memory.failures - (judged.length - successes));
+  // Runs before it was forgotten, or reset by an edit, are no longer in its counts.
+  const own = new Set([...showed].slice(Math.max(0, showed.size - successes - failures)));
+  const judged = [...rewards.values()].filter(({ episode }) => own.has(episode));
+  const good = judged.filter(({ reward }) => reward >= 0.5).length;
+  let succeeded = Math.max(0, successes - good);
+  let runs = succeeded + Math.max(0, failures - (judged.length - good));
   return judged.map(({ episode, at, reward }) => {
     runs += 1;
-    if (reward >= 0.5) good += 1;
-    return { episode, at, reward, runs, success: wilson(good / runs, runs) };
+    if (reward >= 0.5) succeeded += 1;
+    return { episode, at, reward, runs, success: wilson(succeeded / runs, runs) };
   });
 }
 
