@@ -70,6 +70,17 @@ describe("qavr runs", () => {
     expect((await qavr("runs", "-s", path)).stdout).toContain("held out");
   });
 
+  it("counts a memory once that two retrievals of a run have shown", async () => {
+    const { store, engine } = await ledgerInMemory({ runs: 0 });
+    const candidates = ["a", "b"].map((id, i) => ({ id, similarity: 1 - i / 10 }));
+    const { episode } = await engine.rank({ candidates, topK: 2 });
+    await engine.rank({ episode, candidates, topK: 1 });
+    await engine.rank({ episode, collection: "notes", candidates, topK: 1 });
+    await engine.end(episode, { reward: true });
+    const { runs } = await runsReport(await ledgerIn(store, "memory", undefined, { partial: true }), 1);
+    expect(runs).toMatchObject([{ shown: 3 }]);
+  });
+
   it("lists each run once, over all pages", async () => {
     const found: string[] = [];
     let before: string[] = [];

@@ -8,7 +8,7 @@ export interface RunRow {
   readonly state: EpisodeView["state"];
   readonly order: "host" | "learned";
   readonly heldOut: boolean;
-  /** Memories shown. */
+  /** Memories shown; one that several retrievals showed counts once. */
   readonly shown: number;
   /** The first memory shown. */
   readonly first?: { readonly id: string; readonly label?: string; readonly collection: string };
@@ -72,7 +72,7 @@ function rowOf({ episode, state, exposures, outcome }: EpisodeView, recorded: nu
     state,
     order: exposures.some(({ order }) => order === "learned") ? "learned" : "host",
     heldOut: exposures.some(({ heldOut }) => heldOut === true),
-    shown: exposures.reduce((sum, { items }) => sum + items.length, 0),
+    shown: new Set(exposures.flatMap(({ collection, items }) => items.map(({ id }) => `${collection}\n${id}`))).size,
     ...(item ? { first: { id: item.id, ...(item.label === undefined ? {} : { label: item.label }), collection } } : {}),
     ...(outcome ? { outcome } : {}),
   };
