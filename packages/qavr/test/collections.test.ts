@@ -1,8 +1,9 @@
 import { memoryStore } from "@qavr/core";
+import { copyLearned } from "@qavr/core/maintenance";
 import { sqliteStore } from "@qavr/sqlite";
 import { describe, expect, it } from "vitest";
 import { ledgerIn } from "../src/open-ledger.js";
-import { memoriesReport } from "../src/reports/memories.js";
+import { MEMORY_ORDERS, memoriesReport } from "../src/reports/memories.js";
 import type { StatusReport } from "../src/reports/status.js";
 import { appEngine, newLedger, newPath, oneRun, runApp } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
@@ -65,6 +66,18 @@ it("of several collections status names no memory as one of the best that is bel
   const { best, worst } = (await dataOf("status", "-s", path)) as StatusReport;
   expect(best.map(({ collection }) => collection)).toEqual(["docs", "docs"]);
   expect(worst.map(({ collection }) => collection)).toEqual(["notes", "notes"]);
+});
+
+it("counts memories that were copied and not shown yet in every order", async () => {
+  const store = memoryStore();
+  const engine = appEngine(store);
+  await oneRun(engine, { candidates: [{ id: "a", similarity: 1 }], topK: 1 }, { reward: true, tier: "verified" });
+  await copyLearned(engine, { memories: [{ from: "a", to: "b" }] });
+  const ledger = await ledgerIn(store, "memory", undefined, { partial: false });
+  for (const order of MEMORY_ORDERS) {
+    const { rows, of } = await memoriesReport(ledger, { order, limit: 10, most: 10 });
+    expect([rows.length, of], order).toEqual([2, 2]);
+  }
 });
 
 it("of several collections orders the memories together, over all pages", async () => {

@@ -139,7 +139,9 @@ async function fromSample(
   const sorted = rows.sort((a, b) =>
     order === "shown" ? b.shown - a.shown : width(b) - width(a) || b.shown - a.shown,
   );
-  return { namespace, order, rows: sorted.slice(0, limit), of, ...(more ? { sample: rows.length } : {}) };
+  // Imported and copied memories have evidence before they are shown, and are not counted among those that were.
+  const known = Math.max(of, rows.length);
+  return { namespace, order, rows: sorted.slice(0, limit), of: known, ...(more ? { sample: rows.length } : {}) };
 }
 
 export function rowOf(memory: MemoryView, collection: string): MemoryRow {

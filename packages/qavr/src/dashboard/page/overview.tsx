@@ -178,7 +178,7 @@ function Tiles({ runs, lift, memoryLift, curve, memories, outcomes }: StatusRepo
         <dd>{memories ? count(memories.withEvidence) : "–"}</dd>
         <dd class="dim">
           {memories
-            ? `with evidence, of ${count(memories.known)} shown`
+            ? `with evidence, ${count(memories.known)} shown`
             : "not known: their states cannot be read here"}
         </dd>
       </div>
