@@ -75,6 +75,18 @@ it("the curve has the runs that threw after the agent had reported a success", a
   expect(stdout).toContain("50 % → 50 % over 20 judged runs");
 });
 
+it("the share of runs with an outcome is that of the runs that are not suspended, and says so", async () => {
+  const { path, engine } = newLedger();
+  for (let run = 0; run < 3; run++) {
+    const { episode } = await engine.rank({ candidates: [{ id: "a", similarity: 1 }], topK: 1 });
+    if (run === 0) await engine.end(episode, { reward: true });
+    else await engine.suspend(episode, { alias: `thread ${run}` });
+  }
+  await engine.close();
+  const { stdout } = await qavr("status", "-s", path);
+  expect(stdout).toContain("3 recorded, 2 suspended, 100 % of the others with an outcome");
+});
+
 it("the share of runs with an outcome counts those that have votes and no reward, without revoked ones", async () => {
   const { path, engine } = newLedger();
   for (let run = 0; run < 8; run++) {

@@ -13,7 +13,9 @@ export async function run({ open, progress }: Input): Promise<Output> {
 export function statusText(report: StatusReport, style: Style): string {
   const { state, runs, memories, best, worst } = report;
   const paint = { learning: style.good, harming: style.bad, unjudged: style.bad, cold: style.bold, empty: style.bold };
-  const coverage = runs.coverage === undefined ? "" : `, ${percent(runs.coverage)} with an outcome`;
+  const suspended = runs.suspended > 0 ? `, ${count(runs.suspended)} suspended` : "";
+  const over = runs.suspended > 0 ? " of the others" : "";
+  const coverage = runs.coverage === undefined ? "" : `, ${percent(runs.coverage)}${over} with an outcome`;
   const abandoned = runs.abandoned > 0 ? `, ${count(runs.abandoned)} abandoned` : "";
   const several = areSeveral([...best, ...worst]);
   return [
@@ -21,7 +23,7 @@ export function statusText(report: StatusReport, style: Style): string {
     paint[state.level](shown(state.sentence, Number.POSITIVE_INFINITY)),
     "",
     curveLine(report, style),
-    `runs      ${count(runs.recorded)} recorded${coverage}${abandoned}`,
+    `runs      ${count(runs.recorded)} recorded${suspended}${coverage}${abandoned}`,
     memories
       ? `memories  ${count(memories.known)} shown, ${count(memories.withEvidence)} with evidence`
       : "memories  not known: their states cannot be read here",

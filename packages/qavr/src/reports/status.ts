@@ -24,7 +24,7 @@ export interface StatusReport {
     readonly abandoned: number;
     /** Runs whose outcome has taught something. */
     readonly taught: number;
-    /** Share in [0, 1] of the runs that have a reward or votes; of a long ledger estimated from below. Absent without runs. */
+    /** Share in [0, 1] of the runs, without suspended ones, that have a reward or votes; of a long ledger estimated from below. Absent without runs. */
     readonly coverage?: number;
   };
   readonly outcomes: NamespaceStatus["outcomes"];

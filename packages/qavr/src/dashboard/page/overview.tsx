@@ -171,15 +171,17 @@ function Tiles({ runs, lift, memoryLift, curve, memories, outcomes }: StatusRepo
       <div>
         <dt>runs</dt>
         <dd>{count(runs.recorded)}</dd>
-        <dd class="dim">{runs.coverage === undefined ? "" : `${percent(runs.coverage)} with an outcome`}</dd>
+        <dd class="dim">
+          {runs.suspended > 0 ? `${count(runs.suspended)} suspended` : ""}
+          {runs.suspended > 0 && runs.coverage !== undefined ? ", of the others " : ""}
+          {runs.coverage === undefined ? "" : `${percent(runs.coverage)} with an outcome`}
+        </dd>
       </div>
       <div>
         <dt>memories</dt>
         <dd>{memories ? count(memories.withEvidence) : "–"}</dd>
         <dd class="dim">
-          {memories
-            ? `with evidence, ${count(memories.known)} shown`
-            : "not known: their states cannot be read here"}
+          {memories ? `with evidence, ${count(memories.known)} shown` : "not known: their states cannot be read here"}
         </dd>
       </div>
       <div>
