@@ -368,11 +368,12 @@ describe("qavr revoke", () => {
   it("names the sources of the namespace, where none matches", async () => {
     const path = await ledgerFile({ runs: 2 });
     const engine = appEngine(sqliteStore(path));
+    await engine.report("run-1", { helpful: ["m1"], source: "voter" });
     const { episode } = await engine.rank({ namespace: "support", candidates: [{ id: "a", similarity: 1 }], topK: 1 });
     await engine.end(episode, { reward: true, source: "thumbs" });
     await engine.close();
     const { stdout } = await qavr("revoke", "--source", "thumbs", "--dry-run", "-s", path);
-    expect(stdout).toBe("Namespace default has no outcome of the source thumbs. Its sources: checker.\n");
+    expect(stdout).toBe("Namespace default has no outcome of the source thumbs. Its sources: checker, voter.\n");
     expect((await qavr("revoke", "--source", "thumbs", "--dry-run", "-s", path, "-n", "support")).stdout).toMatch(
       /^1 /,
     );

@@ -6,6 +6,9 @@ import { plural, shown } from "../terminal/text.js";
 import { assertSameOptions } from "../untold-options.js";
 import type { Input, Output } from "./command.js";
 
+/** Sources that are named where there is none of a given name. */
+const MOST_SOURCES = 20;
+
 export async function run({ open, options, progress }: Input): Promise<Output> {
   const { source, from, to, fromSeq, toSeq, dryRun = false, yes = false } = options;
   if (dryRun === yes) {
@@ -27,9 +30,10 @@ export async function run({ open, options, progress }: Input): Promise<Output> {
   } as RevokeOptions);
   const { outcomes, episodes, memories } = report;
   if (outcomes === 0 && source !== undefined) {
-    const known = [...new Set((await readRuns(ledger)).reporters.map((reporter) => reporter.source))];
-    if (!known.includes(source as string)) {
-      const has = known.length === 0 ? "none" : known.map((name) => shown(name)).join(", ");
+    const { sources } = await readRuns(ledger);
+    if (!sources.includes(source as string)) {
+      const named = sources.slice(0, MOST_SOURCES).map((name) => shown(name));
+      const has = named.length === 0 ? "none" : `${named.join(", ")}${sources.length > MOST_SOURCES ? " …" : ""}`;
       const where = `Namespace ${shown(namespace)} has no outcome of the source ${source}.`;
       return { data: report, text: () => `${where} Its sources: ${has}.` };
     }

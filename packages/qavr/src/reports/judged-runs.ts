@@ -44,6 +44,8 @@ export interface RunSample {
   readonly withOutcome: number;
   /** The busiest first. */
   readonly reporters: readonly Reporter[];
+  /** Names of all who reported something, also votes without a reward. */
+  readonly sources: readonly string[];
   /** Oldest first: another learner, imports, revocations. */
   readonly events: readonly LedgerEvent[];
   /** True when windows of the ledger were read instead of all of it. */
@@ -76,7 +78,8 @@ export async function readRuns({ engine, store, namespace }: Ledger, progress?: 
     events.push(...(await engine.history({ namespace, after, limit })).events.map(withoutCandidates));
     progress?.(page + 1, pages);
   }
-  return { ...runsIn(events), reporters: reportersIn(events), events: eventsIn(events), sampled };
+  const sources = [...new Set(unrevokedIn(events).map(({ source }) => source))];
+  return { ...runsIn(events), reporters: reportersIn(events), sources, events: eventsIn(events), sampled };
 }
 
 function reportersIn(history: readonly HistoryEvent[]): readonly Reporter[] {
