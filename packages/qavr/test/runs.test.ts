@@ -81,6 +81,15 @@ describe("qavr runs", () => {
     expect(runs).toMatchObject([{ shown: 3 }]);
   });
 
+  it("names the first memory shown also where the first retrieval found nothing", async () => {
+    const { store, engine } = await ledgerInMemory({ runs: 0 });
+    const { episode } = await engine.rank({ collection: "notes", candidates: [], topK: 1 });
+    await engine.rank({ episode, candidates: [{ id: "a", similarity: 1 }], topK: 1 });
+    await engine.end(episode, { reward: true });
+    const { runs } = await runsReport(await ledgerIn(store, "memory", undefined, { partial: true }), 1);
+    expect(runs).toMatchObject([{ shown: 1, first: { id: "a", collection: "default" } }]);
+  });
+
   it("lists each run once, over all pages", async () => {
     const found: string[] = [];
     let before: string[] = [];

@@ -65,7 +65,7 @@ export async function runsReport(ledger: Ledger, limit: number, before?: number)
 
 function rowOf({ episode, state, exposures, outcome }: EpisodeView, recorded: number): RunRow {
   const last = exposures.at(-1);
-  const { collection = "", items: [item] = [] } = exposures[0] ?? {};
+  const { collection = "", items: [item] = [] } = exposures.find(({ items }) => items.length > 0) ?? {};
   return {
     episode,
     at: last?.at ?? recorded,
