@@ -5,7 +5,8 @@ import { describe, expect, it } from "vitest";
 import { ledgerIn } from "../src/open-ledger.js";
 import { MEMORY_ORDERS, memoriesReport } from "../src/reports/memories.js";
 import type { StatusReport } from "../src/reports/status.js";
-import { appEngine, newLedger, newPath, oneRun, runApp } from "./support/ledgers.js";
+import { memoryReport } from "../src/reports/why.js";
+import { appEngine, ledgerInMemory, newLedger, newPath, oneRun, runApp } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
 
 /** A ledger of 1,010 tenants, whose last one has the most runs. */
@@ -78,6 +79,20 @@ it("counts memories that were copied and not shown yet in every order", async ()
     const { rows, of } = await memoriesReport(ledger, { order, limit: 10, most: 10 });
     expect([rows.length, of], order).toEqual([2, 2]);
   }
+});
+
+it("of several collections explains a memory of the one that found it last, also long after another did", async () => {
+  const { engine, store } = await ledgerInMemory({ runs: 0 });
+  const find = (collection: string): Promise<unknown> =>
+    oneRun(engine, { collection, candidates: [{ id: "a", similarity: 1 }], topK: 1 }, { reward: true });
+  await find("docs");
+  await runApp(engine, { runs: 510 });
+  await find("notes");
+  const ledger = await ledgerIn(store, "memory", undefined, { partial: true });
+  expect(await memoryReport(ledger, "a")).toMatchObject({
+    memory: { collection: "notes" },
+    appearances: { length: 1 },
+  });
 });
 
 it("of several collections orders the memories together, over all pages", async () => {

@@ -81,13 +81,15 @@ export async function memoryReport(
   const { engine, store, namespace } = ledger;
   const all = await collectionsOf(ledger);
   const collections = (only === undefined ? all : [collectionNamed(only, all)]).map(({ collection }) => collection);
-  let end = await store.head(namespace);
+  let lastShown: number | undefined;
   let isId = false;
   for (const collection of collections) {
     const [known] = (await engine.memories({ namespace, collection, ids: [reference] })).memories;
     isId ||= known !== undefined && isKnown(known);
-    if (known?.lastShown !== undefined) end = Math.min(end, LATER + (await placeAt(ledger, known.lastShown)));
+    if (known?.lastShown !== undefined) lastShown = Math.max(known.lastShown, lastShown ?? 0);
   }
+  const head = await store.head(namespace);
+  const end = lastShown === undefined ? head : Math.min(head, LATER + (await placeAt(ledger, lastShown)));
   const after = Math.max(0, end - LOOKED_AT);
   const { events } = await engine.history({ namespace, after, limit: LOOKED_AT });
   let found = foundIn(events, collections, ({ id }) => id === reference);
