@@ -96,6 +96,23 @@ describe("review()", () => {
     ]);
   });
 
+  it("P24: tells the model of each procedure that a run used, also where that is said after the reward", async () => {
+    const { procedures, engine } = proceduresOf({ "procedures/deploy.md": DEPLOY, "procedures/ship.md": DEPLOY });
+    for (let run = 0; run < 2; run++) {
+      const { episode } = await procedures.search({ text: "deploy" });
+      for (const id of [ID, "procedure:ship"]) await procedures.load(id, { episode });
+      await engine.report(episode, { reward: 0 });
+      const { episode: late } = await procedures.search({ text: "deploy" });
+      await engine.report(late, { reward: 0 });
+      await engine.report(late, { reward: null, used: ["m1", "m2"] });
+    }
+    const proposals = await procedures.review({ dryRun: true });
+    expect(proposals.map(({ id, evidence }) => [id, evidence.file.failures, evidence.runs.length])).toEqual([
+      [ID, 4, 4],
+      ["procedure:ship", 4, 4],
+    ]);
+  });
+
   it("P24: shows the model no report that was revoked", async () => {
     const { procedures, engine } = proceduresOf({ "procedures/deploy.md": DEPLOY });
     const { episode, memory } = await procedures.load(ID);

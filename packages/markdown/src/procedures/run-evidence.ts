@@ -33,11 +33,14 @@ export async function runsByMemory(
   memories: ReadonlySet<string>,
 ): Promise<ReadonlyMap<string, readonly RunEvidence[]>> {
   const runs = new Map<string, Map<string, AboutRun>>();
-  const users = new Map<string, readonly string[]>();
-  await eachOutcome(engine, namespace, 0, (outcome) => {
-    const { episode, at, reward, tier, note, helpful, harmful, neutral, used } = outcome;
-    const named = (used ?? []).map(({ id }) => id).filter((id) => memories.has(id));
-    if (named.length > 0) users.set(episode, named);
+  const outcomes = await outcomesSince(engine, namespace, 0);
+  // A run may use several, and be judged before that is known.
+  const users = new Map<string, Set<string>>();
+  for (const { episode, used = [] } of outcomes) {
+    const named = used.map(({ id }) => id).filter((id) => memories.has(id));
+    if (named.length > 0) users.set(episode, new Set([...(users.get(episode) ?? []), ...named]));
+  }
+  for (const { episode, at, reward, tier, note, helpful, harmful, neutral } of outcomes) {
     const say = (id: string, kind: "vote" | "reward", success: boolean | undefined): void => {
       if (!memories.has(id)) return;
       const known = runs.get(id) ?? new Map<string, AboutRun>();
@@ -51,7 +54,7 @@ export async function runsByMemory(
     for (const id of helpful) say(id, "vote", true);
     for (const id of harmful) say(id, "vote", false);
     for (const id of neutral) say(id, "vote", undefined);
-  });
+  }
   return new Map([...runs].map(([id, known]) => [id, [...known.values()].flatMap(evidenceOf).slice(-KEPT)]));
 }
 
@@ -70,7 +73,7 @@ function evidenceOf({ vote, reward, ...run }: AboutRun): RunEvidence[] {
 /** Runs that went well since a moment by their best tier, oldest first, with the notes on them. */
 export async function goodRuns(engine: Engine, namespace: string, since: number): Promise<readonly RunEvidence[]> {
   const runs = new Map<string, RunEvidence & { readonly verdict?: Verdict }>();
-  await eachOutcome(engine, namespace, since, ({ episode, at, reward, tier, note }) => {
+  for (const { episode, at, reward, tier, note } of await outcomesSince(engine, namespace, since)) {
     const before = runs.get(episode);
     const run = { at, note: note || (before?.note ?? "") };
     const verdict =
@@ -78,7 +81,7 @@ export async function goodRuns(engine: Engine, namespace: string, since: number)
         ? before?.verdict
         : better(before?.verdict, { success: reward >= 0.5, tier: OUTCOME_TIERS.indexOf(tier) });
     runs.set(episode, { episode, success: verdict?.success ?? false, ...(verdict ? { verdict } : {}), ...run });
-  });
+  }
   return [...runs.values()].filter(({ success }) => success);
 }
 
@@ -87,12 +90,7 @@ type Outcome = Extract<Event, { type: "outcome" }>;
 type Revocation = Extract<Event, { type: "revoke" }>;
 
 /** The outcomes since a moment in order, without those that were revoked later. */
-async function eachOutcome(
-  engine: Engine,
-  namespace: string,
-  since: number,
-  work: (outcome: Outcome) => void,
-): Promise<void> {
+async function outcomesSince(engine: Engine, namespace: string, since: number): Promise<readonly Outcome[]> {
   const outcomes: Outcome[] = [];
   const revocations: Revocation[] = [];
   for (let after: number | undefined = 0; after !== undefined; ) {
@@ -103,9 +101,9 @@ async function eachOutcome(
     }
     after = page.next;
   }
-  for (const outcome of outcomes) {
-    if (!revocations.some((revocation) => revocation.seq > outcome.seq && covers(revocation, outcome))) work(outcome);
-  }
+  return outcomes.filter(
+    (outcome) => !revocations.some((revocation) => revocation.seq > outcome.seq && covers(revocation, outcome)),
+  );
 }
 
 function covers({ source, from, to, fromSeq, toSeq }: Revocation, outcome: Outcome): boolean {
