@@ -5,7 +5,7 @@ const MARKDOWN_LOG_CODES = {
   LESSON_FILE_UNREADABLE: "A file or folder is unreadable, or a lesson too long; known lessons stay.",
   PROCEDURE_FILE_UNREADABLE:
     "A procedure or folder is unreadable, too long or illegally named, so its last version counts.",
-  PROCEDURES_NOT_COUNTED: "The ledger failed or an episode is unknown, so counts of procedures are missing.",
+  PROCEDURES_NOT_COUNTED: "The ledger failed, or an episode is unknown or over, so counts are missing.",
 } as const;
 
 export type MarkdownLogCode = keyof typeof MARKDOWN_LOG_CODES;

@@ -293,11 +293,25 @@ describe("procedures", () => {
     const { procedures: found, episode } = await procedures.search({ text: "deploy", episode: "no-such-run" });
     expect([found.map(({ id }) => id), episode]).toEqual([["procedure:deploy"], ""]);
     const fields = expect.objectContaining({ code: "PROCEDURES_NOT_COUNTED", reason: "UNKNOWN_EPISODE" });
-    const message = "The episode is unknown, so procedures are shown without counting them.";
+    const message = "The episode is unknown or over, so procedures are shown without counting them.";
     expect(warn.mock.calls).toEqual([
       [message, fields],
       [message, fields],
       [message, fields],
+    ]);
+  });
+
+  it("show their texts where the run is over and has shown others, and say so", async () => {
+    const warn = vi.fn();
+    const files = { "procedures/deploy.md": DEPLOY, "procedures/ship.md": DEPLOY };
+    const { procedures } = proceduresOf(files, { logger: { warn } });
+    const { episode } = await procedures.load("procedure:deploy");
+    expect(await procedures.load("procedure:ship", { episode })).toMatchObject({ episode: "", used: 0 });
+    expect(warn.mock.calls).toEqual([
+      [
+        "The episode is unknown or over, so procedures are shown without counting them.",
+        expect.objectContaining({ reason: "NOT_SHOWN" }),
+      ],
     ]);
   });
 

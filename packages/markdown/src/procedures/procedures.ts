@@ -67,7 +67,9 @@ export function openProcedures(root: string, options: ProceduresOptions = {}): P
     try {
       return await work();
     } catch (error) {
-      const cause = QavrError.isInstance(error, "UNKNOWN_EPISODE") ? "The episode is unknown" : "The ledger failed";
+      const codes = ["UNKNOWN_EPISODE", "NOT_SHOWN"] as const;
+      const isOver = codes.some((code) => QavrError.isInstance(error, code));
+      const cause = isOver ? "The episode is unknown or over" : "The ledger failed";
       log("warn", "PROCEDURES_NOT_COUNTED", `${cause}, so procedures are shown without counting them.`, { error });
       return otherwise;
     }
