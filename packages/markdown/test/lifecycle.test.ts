@@ -1,5 +1,6 @@
 import { chmodSync, existsSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { createEngine, memoryStore } from "@qavr/core";
 import { revoke } from "@qavr/core/maintenance";
 import { validate } from "skills-ref";
 import { afterEach, describe, expect, it, vi } from "vitest";
@@ -124,6 +125,22 @@ describe("review()", () => {
     const [proposal] = await procedures.review({ dryRun: true });
     expect(proposal?.evidence.runs.map(({ note }) => note)).toEqual(["The lock was held.", "I tried it."]);
     expect(await procedures.distil({ model: async () => "no runs to tell of", since: 0 })).toEqual([]);
+  });
+
+  it("P24: shows the model no report in a range that was revoked, of which the ends are part", async () => {
+    let now = Date.now();
+    const engine = createEngine({ store: memoryStore(), clock: () => now });
+    const { procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY }, { engine });
+    for (let run = 0; run < 6; run++) {
+      now += 1_000;
+      await reports(procedures, ID, [false], `Run ${run}.`);
+    }
+    const outcomes = (await engine.history()).events.filter(({ type }) => type === "outcome");
+    const [from, to, fromSeq] = [outcomes[1]?.at, outcomes[2]?.at, outcomes[4]?.seq] as [number, number, number];
+    await revoke(engine, { namespace: "default", from, to });
+    await revoke(engine, { namespace: "default", fromSeq, toSeq: fromSeq });
+    const [proposal] = await procedures.review({ dryRun: true });
+    expect(proposal?.evidence.runs.map(({ note }) => note)).toEqual(["Run 0.", "Run 3.", "Run 5."]);
   });
 
   it("P24: adopts a revision that proves better: an archived copy, a new body, all else in the file as it was", async () => {
