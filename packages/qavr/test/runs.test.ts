@@ -1,5 +1,5 @@
 import { memoryStore } from "@qavr/core";
-import { forget } from "@qavr/core/maintenance";
+import { exportState, forget, importState } from "@qavr/core/maintenance";
 import { sqliteStore } from "@qavr/sqlite";
 import { beforeAll, describe, expect, it } from "vitest";
 import { ledgerIn } from "../src/open-ledger.js";
@@ -51,6 +51,18 @@ describe("qavr why", () => {
       memory: { id: "deploy" },
       appearances: [{ places: 2 }],
     });
+  });
+
+  it("takes a name for the id of an imported memory before it takes it for a label", async () => {
+    const store = memoryStore();
+    const engine = appEngine(store);
+    await oneRun(engine, { candidates: [{ id: "d0", similarity: 0.9 }], topK: 1 }, { reward: true });
+    const learned = await exportState(engine, { namespace: "default", collection: "default" });
+    const memories = learned.memories.map((memory) => ({ ...memory, id: "deploy" }));
+    await importState(engine, { namespace: "default", collection: "other", memories });
+    await oneRun(engine, { candidates: [{ id: "x9", label: "deploy", similarity: 0.9 }], topK: 1 }, { reward: true });
+    const ledger = await ledgerIn(store, "", undefined, { partial: false });
+    expect(await memoryReport(ledger, "deploy")).toMatchObject({ memory: { id: "deploy" }, appearances: [] });
   });
 
   it("says of a run that was shown no memory so, and not that the host's order was shown", async () => {
