@@ -69,6 +69,8 @@ it.each([
     { otherContexts: 1, contexts: [{ state: "warm" }, {}] },
     /, 1 of the first 2 contexts warm\./,
   ],
+  ["of all its contexts", { contexts: [{ state: "warm" }, {}] }, /, 1 of 2 contexts warm\./],
+  ["learns where one is warm", { taught: 60, contexts: [{ state: "warm" }] }, /^Learning: 60 runs have taught\. /],
   ["draws more while a collection does", { lift: LIFT, collections: collections(0, 0.3) }, /9 held out so far\.$/],
   ["names idle collections", { collections: collections(0.3, 0.6) }, /than the host's so far in c1\. /],
 ])("a namespace %s", (_, fields, sentence) => {
