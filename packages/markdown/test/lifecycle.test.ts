@@ -247,6 +247,15 @@ describe("review()", () => {
     }
   });
 
+  it("P25: lists the copies in its archive, and no file that somebody else put there", async () => {
+    const files = { "procedures/deploy.md": DEPLOY, ".qavr/archive/README.md": "Kept for the audit.\n" };
+    const { procedures } = proceduresOf(files);
+    expect(await procedures.archived()).toEqual([]);
+    await reports(procedures, ID, [false, false, false]);
+    await procedures.review();
+    expect(await procedures.archived()).toMatchObject([{ id: ID, path: "procedures/deploy.md" }]);
+  });
+
   it("P25: retires nothing as unused where all is shown in other namespaces", async () => {
     vi.useFakeTimers({ toFake: ["Date"], now: Date.parse("2026-01-01T00:00:00Z") });
     const { procedures } = proceduresOf({ "procedures/deploy.md": DEPLOY });
