@@ -46,6 +46,7 @@ describe("sqliteOutbox", () => {
     const outbox = sqliteOutbox(path);
     await outbox.append(commit("secret"));
     await outbox.remove((await outbox.read({ limit: 1 })).map(({ id }) => id));
+    for (const file of [path, `${path}-wal`]) expect(readFileSync(file).includes("secret"), file).toBe(false);
     await outbox.close();
     expect(readFileSync(path).includes("secret")).toBe(false);
   });
