@@ -71,6 +71,16 @@ it.each([
   ],
   ["of all its contexts", { contexts: [{ state: "warm" }, {}] }, /, 1 of 2 contexts warm\./],
   ["learns where one is warm", { taught: 60, contexts: [{ state: "warm" }] }, /^Learning: 60 runs have taught\. /],
+  [
+    "tells the worth of memory, once it is measured",
+    { memoryLift: { episodes: { shown: 200, off: 60, needed: 50 }, lift: { difference: 0.1, low: 0.02, high: 0.18 } } },
+    / Memory itself is worth \+10\.0 points \(\+2\.0 … \+18\.0, 60 runs without memories\)\.$/,
+  ],
+  [
+    "tells what the worth of memory still needs",
+    { memoryLift: { episodes: { shown: 200, off: 9, needed: 50 }, lift: "not enough" } },
+    / The worth of memory needs 50 judged runs on each side: 200 with memories, 9 without so far\.$/,
+  ],
   ["draws more while a collection does", { lift: LIFT, collections: collections(0, 0.3) }, /9 held out so far\.$/],
   ["names idle collections", { collections: collections(0.3, 0.6) }, /than the host's so far in c1\. /],
 ])("a namespace %s", (_, fields, sentence) => {
@@ -82,7 +92,9 @@ it.each([
     collections: [],
     ...fields,
   };
-  expect(stateOf(status as unknown as NamespaceStatus).sentence).toMatch(sentence);
+  const state = stateOf(status as unknown as NamespaceStatus);
+  expect(state.sentence).toMatch(sentence);
+  expect(state.level === "harming").toBe(state.sentence.startsWith("Learning harms"));
 });
 
 it("qavr status names what the draw waits for where many runs never found a memory again", async () => {
