@@ -7,7 +7,7 @@ import type { MemoryParts } from "./memory-parts.js";
 import { MESSAGES } from "./recall/collections.js";
 import { textIn, textOfParts } from "./recall/plan-recall.js";
 import { storable, threadAlias } from "./runs/aliases.js";
-import { namespaceOf } from "./runs/run-scope.js";
+import { type GivenContext, namespaceOf } from "./runs/run-scope.js";
 
 /** Ids per ledger entry. */
 const BATCH = 500;
@@ -20,7 +20,7 @@ export interface ForgetScope {
   /** The namespace itself. */
   readonly namespace?: string | undefined;
   /** Argument for the function. */
-  readonly requestContext?: RequestContext | undefined;
+  readonly requestContext?: GivenContext | undefined;
 }
 
 /** The log lines of a change that cannot reach the evidence about messages. */

@@ -1,4 +1,3 @@
-import type { RequestContext } from "@mastra/core/request-context";
 import type { MastraVector, QueryResult } from "@mastra/core/vector";
 import { type OutcomeReceipt, QavrError, type RankedItem } from "@qavr/core";
 import {
@@ -22,7 +21,7 @@ import { proxyVector, recallScopes } from "./recall/reranking-vector.js";
 import type { AgentRun } from "./runs/agent-run.js";
 import { storable } from "./runs/aliases.js";
 import { type Caller, callingRun, type ToolCaller } from "./runs/calling-run.js";
-import { scopeOfRun } from "./runs/run-scope.js";
+import { type GivenContext, scopeOfRun } from "./runs/run-scope.js";
 import { unreportedQueries } from "./wiring-warnings.js";
 
 /** Options of a {@link QavrVector}. */
@@ -51,7 +50,7 @@ export interface Learning {
    * A run that is not learned from gets the learned order and records nothing. Without a run, each query is an episode of its own, in
    * the namespace of the request context, thread and resource.
    */
-  inRun(caller: RequestContext | ToolCaller | undefined): MastraVector;
+  inRun(caller: GivenContext | ToolCaller | undefined): MastraVector;
   /**
    * Reports how it went with the results of one query.
    *
@@ -88,7 +87,7 @@ export function qavrVector<Vector extends MastraVector>(
   parts.shared.useFor(shown);
   const unreported = memory && unreportedQueries(parts.options.logger);
 
-  const within = (from: RequestContext | ToolCaller | undefined): Vector =>
+  const within = (from: GivenContext | ToolCaller | undefined): Vector =>
     proxyVector(vector, async (params, ask) => {
       // The memory ranks its own queries.
       if (!enabled || recallScopes.getStore()) return ask(params);
@@ -173,7 +172,7 @@ function sharedParts(
 /** The plan of a query; undefined when its scope cannot be determined, and the store answers as it is. */
 async function planQuery(
   parts: MemoryParts,
-  from: RequestContext | ToolCaller | undefined,
+  from: GivenContext | ToolCaller | undefined,
   reading: Pick<QueryPlan, "collection" | "groupKey">,
 ): Promise<QueryPlan | undefined> {
   try {

@@ -1,3 +1,4 @@
+import type { RequestContext } from "@mastra/core/request-context";
 import type { LibSQLVector } from "@mastra/libsql";
 import type { Engine, Store } from "@qavr/core";
 import {
@@ -7,6 +8,7 @@ import {
   type QavrMemory,
   qavrVector,
   type ReportedRun,
+  type ToolCaller,
 } from "@qavr/mastra";
 import { describe, expectTypeOf, it } from "vitest";
 
@@ -14,6 +16,7 @@ import { describe, expectTypeOf, it } from "vitest";
 declare const memory: QavrMemory;
 declare const vector: LibSQLVector;
 declare const store: Store;
+declare const typed: RequestContext<{ tenant: string }>;
 declare const maybe: { readonly id: string | undefined; readonly success: boolean | undefined };
 
 describe("the types", () => {
@@ -33,6 +36,15 @@ describe("the types", () => {
       memory.deleteMessages(["m"], undefined, { namespace: maybe.id }),
       qavrVector(vector, { memory, enabled: false, collection: maybe.id }),
       qavrVector(vector, { store: maybe.id, memory: undefined }),
+    ];
+  });
+
+  it("take the request context of a tool, step or application that gives it a schema", () => {
+    expectTypeOf<{ requestContext: typeof typed }>().toExtend<ToolCaller>();
+    () => [
+      qavrVector(vector, { memory }).inRun(typed),
+      memory.deleteThread("t", { requestContext: typed }),
+      memory.deleteMessages(["m"], undefined, { requestContext: typed }),
     ];
   });
 

@@ -1,13 +1,12 @@
-import type { RequestContext } from "@mastra/core/request-context";
 import type { MemoryParts } from "../memory-parts.js";
 import type { AgentRun } from "./agent-run.js";
 import { continueRun, noted, notedRun, resumeRun } from "./run-lifecycle.js";
-import type { AgentRunInfo } from "./run-scope.js";
+import type { AgentRunInfo, GivenContext } from "./run-scope.js";
 import { threadIn } from "./thread-of-run.js";
 
 /** The second argument of a Mastra tool's `execute`, reduced to the parts that name the calling run. */
 export interface ToolCaller {
-  readonly requestContext?: RequestContext | undefined;
+  readonly requestContext?: GivenContext | undefined;
   readonly runId?: string | undefined;
   readonly agent?: { readonly threadId?: string | undefined; readonly resourceId?: string | undefined } | undefined;
 }
@@ -26,7 +25,7 @@ export interface Caller extends AgentRunInfo {
  */
 export async function callingRun(
   parts: Pick<MemoryParts, "kit" | "shared" | "options">,
-  from: RequestContext | ToolCaller | undefined,
+  from: GivenContext | ToolCaller | undefined,
 ): Promise<Caller> {
   const { requestContext, runId, agent = {} } = isRequestContext(from) ? { requestContext: from } : (from ?? {});
   const memory = threadIn(requestContext);
@@ -59,6 +58,6 @@ function nearby(parts: Pick<MemoryParts, "shared">, info: AgentRunInfo): readonl
   return here.length > 0 ? here : [...(notedRun(parts, info, info.requestContext)?.beside ?? [])];
 }
 
-function isRequestContext(from: RequestContext | ToolCaller | undefined): from is RequestContext {
-  return typeof (from as Partial<RequestContext> | undefined)?.get === "function";
+function isRequestContext(from: GivenContext | ToolCaller | undefined): from is GivenContext {
+  return typeof (from as Partial<GivenContext> | undefined)?.get === "function";
 }

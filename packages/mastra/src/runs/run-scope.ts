@@ -9,6 +9,10 @@ export interface AgentRunInfo {
   readonly requestContext: RequestContext | undefined;
 }
 
+/** A request context with or without a schema, as Mastra's own options declare it. */
+// biome-ignore lint/suspicious/noExplicitAny: a context with a schema does not extend one of unknown values
+export type GivenContext = RequestContext<any>;
+
 const RULES: ScopeRules<AgentRunInfo> = {
   failed(part, { requestContext }) {
     const otherwise = part === "namespace" ? ", or name the namespace where a run is named: { runId, namespace }" : "";
