@@ -9,7 +9,7 @@ import { publishedPackages } from "../src/published-packages.js";
 /** How many names `@qavr/core` may export, types included. Lower it when the index gets shorter; the aim is 60. */
 const CORE_NAMES = 46;
 /** The same for the main entry of `@qavr/langchain`. */
-const LANGCHAIN_NAMES = 20;
+const LANGCHAIN_NAMES = 22;
 
 const names = publicNames(declarationFiles(publishedPackages()));
 

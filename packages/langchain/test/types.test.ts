@@ -11,7 +11,8 @@ import { Annotation, START, StateGraph } from "@langchain/langgraph";
 import type { EpisodeView } from "@qavr/core";
 import { createAgent, FakeToolCallingModel } from "langchain";
 import { describe, expectTypeOf, it } from "vitest";
-import type { DocumentExplanation, Qavr } from "../src/index.js";
+import type { DocumentExplanation, FinishedRun, Qavr, Recall, RecallEpisode, RecalledMemory } from "../src/index.js";
+import type { ReflectOn, SettledRun } from "../src/reflection/index.js";
 
 // Checked by the compiler; nothing here runs.
 declare const memory: Qavr;
@@ -94,6 +95,12 @@ describe("the types", () => {
         return {};
       });
     };
+  });
+
+  it("of the parts of a recall and a run have names, which the declarations of a library need", () => {
+    expectTypeOf<Recall["episode"]>().toEqualTypeOf<RecallEpisode>();
+    expectTypeOf<FinishedRun["memories"]>().toEqualTypeOf<readonly RecalledMemory[]>();
+    expectTypeOf<(run: SettledRun) => boolean>().toExtend<ReflectOn>();
   });
 
   it("of tools fit agents and say what they take", () => {

@@ -1,3 +1,4 @@
+export type { RecalledMemory, SettledRun } from "../runs/verdict.js";
 export { type ClaimFinding, type ClaimRule, lintClaim } from "./lint-claim.js";
 export { REFLECTION_LIMITS } from "./parameters.js";
 export { type Reflection, type ReflectOptions, reflect } from "./reflect.js";
