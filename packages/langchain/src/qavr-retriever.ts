@@ -14,7 +14,8 @@ import { addSignal, findRun } from "./runs/find-run.js";
 import { withHandler } from "./runs/track-runs.js";
 
 /** Options of a {@link QavrRetriever} besides its host. */
-export interface RetrieverOptions<Filter = unknown> extends BaseRetrieverInput, RankingOptions {
+// biome-ignore lint/suspicious/noExplicitAny: so that options which name no filter fit every store
+export interface RetrieverOptions<Filter = any> extends BaseRetrieverInput, RankingOptions {
   /** How many documents to return. A wrapped retriever is asked for no number: without `k`, all that it finds are reordered. @default 4 for a store */
   readonly k?: number | undefined;
   /** Passed to the store untouched. */

@@ -11,7 +11,16 @@ import { Annotation, START, StateGraph } from "@langchain/langgraph";
 import type { EpisodeView } from "@qavr/core";
 import { createAgent, FakeToolCallingModel } from "langchain";
 import { describe, expectTypeOf, it } from "vitest";
-import type { DocumentExplanation, FinishedRun, Qavr, Recall, RecallEpisode, RecalledMemory } from "../src/index.js";
+import {
+  type DocumentExplanation,
+  type FinishedRun,
+  type Qavr,
+  QavrRetriever,
+  type Recall,
+  type RecallEpisode,
+  type RecalledMemory,
+  type RetrieverOptions,
+} from "../src/index.js";
 import type { ReflectOn, SettledRun } from "../src/reflection/index.js";
 
 // Checked by the compiler; nothing here runs.
@@ -56,6 +65,19 @@ describe("the types", () => {
       memory.retriever(vectors, { filter: { kind: "fix" } });
       memory.retriever(retriever, { k: 3 });
       memory.recallTool(retriever, { name: "remember" });
+    };
+  });
+
+  it("of options that are kept in a variable fit every store", () => {
+    () => {
+      const options: RetrieverOptions = { k: 3 };
+      memory.retriever(vectors, options);
+      memory.retriever({} as VectorStore, options);
+      memory.retriever(retriever, options);
+      memory.recallTool(vectors, options);
+      QavrRetriever.fromVectorStore(vectors, { memory, ...options });
+      const generic = <Store extends VectorStore>(store: Store): unknown => memory.retriever(store, { k: 3 });
+      return generic;
     };
   });
 
