@@ -138,5 +138,9 @@ describe("the public surface", () => {
     expectTypeOf(error).toEqualTypeOf<QavrError>();
     expectTypeOf(error.code).toEqualTypeOf<ErrorCode>();
     expectTypeOf<"NOT_SHOWN">().toExtend<ErrorCode>();
+    if (QavrError.isInstance(error, "NOT_SHOWN")) expectTypeOf(error.code).toEqualTypeOf<"NOT_SHOWN">();
+    else expectTypeOf(error).toEqualTypeOf<QavrError>();
+    // @ts-expect-error filter() would pass an index as the code
+    expect([error].filter(QavrError.isInstance)).toEqual([]);
   });
 });

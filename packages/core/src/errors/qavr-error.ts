@@ -60,7 +60,11 @@ export class QavrError extends Error {
   }
 
   /** True for a QavrError from any copy of this package, optionally of one code only. */
-  static isInstance(value: unknown, code?: ErrorCode): value is QavrError {
+  static isInstance<Code extends ErrorCode = ErrorCode>(
+    value: unknown,
+    code?: Code,
+    // With one code not a plain QavrError: a known error of another code would become `never`.
+  ): value is ErrorCode extends Code ? QavrError : QavrError & { readonly code: Code } {
     const given = value as Partial<QavrError & Record<typeof MARKER, unknown>> | null | undefined;
     return given?.[MARKER] === true && (code === undefined || given.code === code);
   }
