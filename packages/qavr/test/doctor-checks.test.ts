@@ -30,6 +30,12 @@ const falling = (i: number) => (i < 5 ? 2 : 1);
 const searches = (times: number, last: number) =>
   many(times, (i) => run(i, { items: i === 0 ? ids(0, 5) : [], notShown: ids(0, last) }));
 const contexts = (count: number, runs: number) => many(runs, (i) => run(i, { context: `c${i % count}` }));
+/** Each run retrieves once more, and names no context. */
+const alsoUnnamed = (events: readonly HistoryEvent[]): HistoryEvent[] =>
+  events.flatMap((event) => [
+    event,
+    { ...event, exposures: [{ context: "default", items: [], notShown: [] }] } as never,
+  ]);
 const ends = (count: number, abandoned: number) =>
   many(count, (i) => run(i, {}, i < abandoned ? "abandoned" : "closed"));
 const doubts = (count: number, against: number, reward = 0.5, tier = "user") =>
@@ -46,6 +52,7 @@ const LIMITS: readonly [string, Partial<Facts>, Partial<Facts>][] = [
   ["contexts-split", { events: contexts(33, 98) }, { events: contexts(33, 99) }],
   ["contexts-split", { events: contexts(33, 98) }, { events: contexts(32, 95) }],
   ["contexts-split", { events: contexts(33, 98) }, { events: [...contexts(32, 95), run(99)] }],
+  ["contexts-split", { events: contexts(33, 98) }, { events: alsoUnnamed(contexts(32, 95)) }],
   ["namespaces-split", { namespaces: 50, mostRuns: 2 }, { namespaces: 49, mostRuns: 2 }],
   ["namespaces-split", { namespaces: 50, mostRuns: 2 }, { namespaces: 50, mostRuns: 3 }],
   ["worst-shown-most", { memories: memories(10, falling) }, { memories: memories(9, falling) }],

@@ -73,10 +73,9 @@ function neverShown({ events, memories }: Facts): Finding | undefined {
 }
 
 function contextsSplit({ events }: Facts): Finding | undefined {
-  const named = events.flatMap((event) =>
-    event.type === "exposure" && event.exposures.some(({ context }) => context !== "default") ? [event] : [],
-  );
-  const contexts = new Set(exposuresIn(named).map(({ context }) => context)).size;
+  const isNamed = ({ context }: ExposureView): boolean => context !== "default";
+  const named = events.flatMap((event) => (event.type === "exposure" && event.exposures.some(isNamed) ? [event] : []));
+  const contexts = new Set(exposuresIn(named).flatMap((one) => (isNamed(one) ? [one.context] : []))).size;
   const runs = new Set(named.map(({ episode }) => episode)).size;
   if (contexts <= MOST_CONTEXTS || runs >= contexts * LEAST_RUNS_EACH) return undefined;
   return {
