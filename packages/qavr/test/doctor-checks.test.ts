@@ -2,18 +2,25 @@ import type { HistoryEvent, MemoryView, NamespaceStatus } from "@qavr/core";
 import { describe, expect, it } from "vitest";
 import { CHECKS, type Facts, rankCorrelation } from "../src/reports/doctor-checks.js";
 
-/** Findings of the checks in a namespace of 60 runs with these facts. */
-function found(facts: Partial<Facts>): string[] {
+/** Those of a namespace of 60 runs, and these. */
+function factsWith(facts: Partial<Facts>): Facts {
   const status = { learner: "oar@1", episodes: { recorded: 60 } } as NamespaceStatus;
-  const all: Facts = { events: [], status, memories: [], namespaces: 1, mostRuns: 60, now: 0, ...facts };
-  return CHECKS.flatMap((check) => check(all)?.id ?? []);
+  return { events: [], status, memories: [], namespaces: 1, mostRuns: 60, now: 0, ...facts };
+}
+
+function found(facts: Partial<Facts>): string[] {
+  return CHECKS.flatMap((check) => check(factsWith(facts))?.id ?? []);
 }
 
 const many = <Item>(count: number, item: (i: number) => Item): Item[] =>
   Array.from({ length: count }, (_, i) => item(i));
 const ids = (from: number, to: number) => many(to - from, (i) => ({ id: `m${from + i}` }));
-const run = (episode: number, fields: object = {}, state = "closed"): HistoryEvent => {
-  const exposures = [{ context: "default", items: [], notShown: [], ...fields }];
+const run = (
+  episode: number,
+  fields: object = {},
+  state = "closed",
+  exposures: readonly object[] = [{ context: "default", items: [], notShown: [], ...fields }],
+): HistoryEvent => {
   return { type: "exposure", episode: `r${episode}`, at: 0, state, exposures } as unknown as HistoryEvent;
 };
 const outcome = (episode: number, reward: number, source = "checker", tier = "verified"): HistoryEvent =>
@@ -30,12 +37,12 @@ const falling = (i: number) => (i < 5 ? 2 : 1);
 const searches = (times: number, last: number) =>
   many(times, (i) => run(i, { items: i === 0 ? ids(0, 5) : [], notShown: ids(0, last) }));
 const contexts = (count: number, runs: number) => many(runs, (i) => run(i, { context: `c${i % count}` }));
-/** Each run retrieves once more, and names no context. */
-const alsoUnnamed = (events: readonly HistoryEvent[]): HistoryEvent[] =>
-  events.flatMap((event) => [
-    event,
-    { ...event, exposures: [{ context: "default", items: [], notShown: [] }] } as never,
-  ]);
+/** The retrieval of each run is followed by one that names no context. */
+const contextsBesideNone = (count: number, runs: number) =>
+  many(runs, (i) => {
+    const exposures = [`c${i % count}`, "default"].map((context) => ({ context, items: [], notShown: [] }));
+    return run(i, {}, "closed", exposures);
+  });
 const ends = (count: number, abandoned: number) =>
   many(count, (i) => run(i, {}, i < abandoned ? "abandoned" : "closed"));
 const doubts = (count: number, against: number, reward = 0.5, tier = "user") =>
@@ -52,7 +59,7 @@ const LIMITS: readonly [string, Partial<Facts>, Partial<Facts>][] = [
   ["contexts-split", { events: contexts(33, 98) }, { events: contexts(33, 99) }],
   ["contexts-split", { events: contexts(33, 98) }, { events: contexts(32, 95) }],
   ["contexts-split", { events: contexts(33, 98) }, { events: [...contexts(32, 95), run(99)] }],
-  ["contexts-split", { events: contexts(33, 98) }, { events: alsoUnnamed(contexts(32, 95)) }],
+  ["contexts-split", { events: contexts(33, 98) }, { events: contextsBesideNone(32, 95) }],
   ["namespaces-split", { namespaces: 50, mostRuns: 2 }, { namespaces: 49, mostRuns: 2 }],
   ["namespaces-split", { namespaces: 50, mostRuns: 2 }, { namespaces: 50, mostRuns: 3 }],
   ["worst-shown-most", { memories: memories(10, falling) }, { memories: memories(9, falling) }],
@@ -89,4 +96,11 @@ describe("rankCorrelation", () => {
     expect(rankCorrelation([1, 2, 2, 3], [1, 2, 3, 4])).toBeCloseTo(4.5 / Math.sqrt(4.5 * 5));
     expect(rankCorrelation([1, 1], [1, 2])).toBe(0);
   });
+});
+
+it("namespaces-split says that there may be more only where no more are listed", () => {
+  const saidOf = (namespaces: number) =>
+    CHECKS.flatMap((check) => check(factsWith({ namespaces, mostRuns: 2 }))?.finding ?? []).join();
+  expect(saidOf(60)).toContain("The ledger has 60 namespaces, and the largest one looked at has 2 runs");
+  expect(saidOf(1_000)).toContain("The ledger has 1,000 namespaces or more, and the largest one looked at has 2 runs");
 });

@@ -1,6 +1,7 @@
 import type { ExposureView, HistoryEvent, MemoryView, NamespaceStatus } from "@qavr/core";
 import { unreachableScores } from "@qavr/learners";
-import { percent, plural } from "../terminal/text.js";
+import { LISTED_NAMESPACES } from "../open-ledger.js";
+import { count, percent, plural } from "../terminal/text.js";
 import type { Finding } from "./finding.js";
 import { harmfulMemories } from "./harmful-memories.js";
 import { outcomesIn, runsIn } from "./judged-runs.js";
@@ -92,9 +93,10 @@ export function looksSplit(namespaces: number, runs: number): boolean {
 
 function namespacesSplit({ mostRuns, namespaces }: Facts): Finding | undefined {
   if (!looksSplit(namespaces, mostRuns)) return undefined;
+  const orMore = namespaces === LISTED_NAMESPACES ? " or more" : "";
   return {
     id: "namespaces-split",
-    finding: `The ledger has ${namespaces} namespaces or more, and the largest one looked at has ${plural(mostRuns, "run")}: nothing is learned from one for another.`,
+    finding: `The ledger has ${count(namespaces)} namespaces${orMore}, and the largest one looked at has ${plural(mostRuns, "run")}: nothing is learned from one for another.`,
     fix: "Name as namespace a tenant or an application; not a run, thread or request.",
   };
 }
