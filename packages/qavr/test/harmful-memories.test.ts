@@ -1,4 +1,4 @@
-import { createEngine, type Engine, memoryStore } from "@qavr/core";
+import { createEngine, type Engine, type MemoryView, memoryStore } from "@qavr/core";
 import { forget, revise } from "@qavr/core/maintenance";
 import { describe, expect, it } from "vitest";
 import { seededRandom } from "../../core/test/support/random.js";
@@ -120,5 +120,10 @@ describe("harmful memories", () => {
     const found = await examined(1, undefined, voted(5));
     expect(found?.finding).toContain("it's wrong: 5 of 5 votes call it harmful");
     expect(found?.fix).toContain("npx qavr why 'it'\\''s wrong'.");
+  });
+
+  it("are named such that a shell and the command line take their ids, also one that begins like an option", () => {
+    const memory = { id: "-v1", helpful: 0, harmful: 9 } as MemoryView;
+    expect(harmfulMemories({ events: [], memories: [memory] })?.fix).toContain("npx qavr why -- -v1.");
   });
 });

@@ -62,10 +62,12 @@ export function harmfulMemories({
   if (first === undefined) return undefined;
   const said = [...named.values()].slice(0, MOST_NAMED).join("; ");
   const more = named.size > MOST_NAMED ? `; and ${named.size - MOST_NAMED} more` : "";
+  // The command line takes a word that begins with a dash for an option.
+  const reference = `${first.startsWith("-") ? "-- " : ""}${quoted(first)}`;
   return {
     id: "harmful-memories",
     finding: `Runs go worse with these memories: ${said}${more}.`,
-    fix: `Read npx qavr why ${quoted(first)}. Correct the memory, or take it out of your store and forget it: forget() of @qavr/core/maintenance.`,
+    fix: `Read npx qavr why ${reference}. Correct the memory, or take it out of your store and forget it: forget() of @qavr/core/maintenance.`,
   };
 }
 
