@@ -1,5 +1,5 @@
-import type { LiftReport } from "@qavr/core";
-import { revoke } from "@qavr/core/maintenance";
+import type { LiftReport, Ranking } from "@qavr/core";
+import { compact, revoke } from "@qavr/core/maintenance";
 import { sqliteStore } from "@qavr/sqlite";
 import { expect, it } from "vitest";
 import type { StatusReport } from "../src/reports/status.js";
@@ -45,6 +45,27 @@ it("the curve has no point of held-out runs alone, where most runs are held out"
   expect(curve.points.map(({ success }) => success)).toEqual(curve.points.map(() => 1));
   expect(sumOf(({ runs }) => runs)).toBe(episodes.learned);
   expect(sumOf(({ heldOut }) => heldOut?.runs ?? 0)).toBe(episodes.holdout);
+});
+
+it("the curve leaves out runs whose retrievals were compacted away, since they may have been held out", async () => {
+  const { path, engine } = newLedger({ holdout: 0.5, memoryOff: 0.2 });
+  const candidates = ["a", "b", "c"].map((id, i) => ({ id, similarity: 0.9 - i / 10 }));
+  const before: Ranking[] = [];
+  for (let run = 0; run < 40; run++) {
+    const ranked = await engine.rank({ candidates, topK: 2 });
+    before.push(ranked);
+    await engine.end(ranked.episode);
+  }
+  await compact(engine, { namespace: "default", olderThan: 0 });
+  for (const { episode, heldOut } of before) await engine.report(episode, { reward: !heldOut, tier: "verified" });
+  for (let run = 0; run < 20; run++) {
+    const { episode, heldOut } = await engine.rank({ candidates, topK: 2 });
+    await engine.end(episode, { reward: !heldOut, tier: "verified" });
+  }
+  await engine.close();
+  const { curve } = (await dataOf("status", "-s", path)) as StatusReport;
+  expect(curve.points.map(({ success }) => success)).toEqual(curve.points.map(() => 1));
+  expect(curve.points.map(({ heldOut }) => heldOut?.success)).toEqual(curve.points.map(() => 0));
 });
 
 it("the curve goes by the better tier, also where a weaker outcome came later", async () => {

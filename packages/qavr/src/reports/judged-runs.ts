@@ -79,7 +79,15 @@ export async function readRuns({ engine, store, namespace }: Ledger, progress?: 
     progress?.(page + 1, pages);
   }
   const sources = [...new Set(unrevokedIn(events).map(({ source }) => source))];
-  return { ...runsIn(events), reporters: reportersIn(events), sources, events: eventsIn(events), sampled };
+  // Whether a run was held out is not known without its retrieval. A sample lacks many of them, a whole ledger those compacted away.
+  const runs = runsIn(sampled ? events : withRetrievals(events));
+  return { ...runs, reporters: reportersIn(events), sources, events: eventsIn(events), sampled };
+}
+
+/** Without the outcomes of runs whose retrievals were compacted away. */
+function withRetrievals(events: readonly HistoryEvent[]): readonly HistoryEvent[] {
+  const known = new Set(events.flatMap((event) => (event.type === "exposure" ? [event.episode] : [])));
+  return events.filter((event) => event.type !== "outcome" || known.has(event.episode));
 }
 
 function reportersIn(history: readonly HistoryEvent[]): readonly Reporter[] {
