@@ -2,12 +2,17 @@ import { memoryStore } from "@qavr/core";
 import { copyLearned } from "@qavr/core/maintenance";
 import { sqliteStore } from "@qavr/sqlite";
 import { describe, expect, it } from "vitest";
+import { run } from "../src/commands/memories.js";
 import { ledgerIn } from "../src/open-ledger.js";
 import { MEMORY_ORDERS, memoriesReport } from "../src/reports/memories.js";
 import type { StatusReport } from "../src/reports/status.js";
 import { memoryReport } from "../src/reports/why.js";
+import type { Style } from "../src/terminal/terminal.js";
 import { appEngine, ledgerInMemory, newLedger, newPath, oneRun, runApp } from "./support/ledgers.js";
 import { dataOf, qavr } from "./support/run.js";
+
+const same = (text: string): string => text;
+const PLAIN: Style = { bold: same, dim: same, good: same, bad: same };
 
 /** A ledger of 1,010 tenants, whose last one has the most runs. */
 async function crowdedLedger(): Promise<string> {
@@ -116,6 +121,29 @@ it("of several collections orders the memories together, over all pages", async 
     } while (after !== undefined && found.length < 9);
     expect(found).toEqual(ids);
   }
+});
+
+it("of more memories than are read counts those left out once, and says so", async () => {
+  const store = memoryStore();
+  const engine = appEngine(store);
+  const candidates = Array.from({ length: 10 }, (_, i) => ({ id: `m${i}`, similarity: 1 }));
+  await oneRun(engine, { candidates, topK: 10 }, { reward: true, tier: "verified" });
+  const ledger = await ledgerIn(store, "memory", undefined, { partial: true });
+  const memories: typeof engine.memories = async (options) => ({
+    ...(await ledger.engine.memories({ ...options, limit: 4 })),
+    unread: 2_080,
+  });
+  const { data, text } = await run({
+    args: [],
+    options: { order: "best", limit: 10 },
+    open: async () => ({ ...ledger, engine: { ...ledger.engine, memories } }),
+    progress: () => () => {},
+    note: () => {},
+  });
+  expect(data).toMatchObject({ rows: { length: 10 }, unread: 2_080 });
+  expect(text(PLAIN)).toContain(
+    "\n2,080 further memories have nearly the same utility as some of these and are left out.",
+  );
 });
 
 it("of many namespaces opens the one with the most entries", async () => {

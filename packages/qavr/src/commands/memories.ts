@@ -1,6 +1,7 @@
 import { CommandError } from "../exit-codes.js";
 import { areSeveral } from "../reports/collections.js";
 import { MEMORY_ORDERS, type MemoriesReport, type MemoryOrder, memoriesReport } from "../reports/memories.js";
+import type { Style } from "../terminal/terminal.js";
 import { count, nameOf, percent, shown, signed, table } from "../terminal/text.js";
 import type { Input, Output } from "./command.js";
 
@@ -12,13 +13,13 @@ export async function run({ open, options, progress }: Input): Promise<Output> {
   }
   const request = { order, limit, collection, most: Number.POSITIVE_INFINITY };
   const report = await memoriesReport(await open(), request, progress("reading memories"));
-  return { data: report, text: () => textOf(report) };
+  return { data: report, text: (style) => textOf(report, style) };
 }
 
-function textOf({ rows }: MemoriesReport): string {
+function textOf({ rows, unread }: MemoriesReport, style: Style): string {
   if (rows.length === 0) return "No memory has evidence yet: no run that showed one was judged.";
   const several = areSeveral(rows);
-  return table(
+  const listed = table(
     ["utility", "evidence", "shown", "success", "95 %", "votes", ...(several ? ["collection"] : []), "memory"],
     rows.map((row) => [
       signed(row.utility, 2),
@@ -31,4 +32,7 @@ function textOf({ rows }: MemoriesReport): string {
       nameOf(row),
     ]),
   );
+  if (unread === undefined) return listed;
+  const left = `${count(unread)} further memories have nearly the same utility as some of these and are left out.`;
+  return `${listed}\n${style.dim(left)}`;
 }

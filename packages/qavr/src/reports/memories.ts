@@ -85,7 +85,8 @@ async function byUtility(
           limit: Math.min(PAGE, limit - rows.length),
         });
         rows.push(...page.memories.map((memory) => rowOf(memory, collection)));
-        unread += page.unread ?? 0;
+        // Each page looks at the same long bands again.
+        unread = Math.max(unread, page.unread ?? 0);
         next = page.next;
       } while (next !== undefined && rows.length < limit);
       return { rows, unread, more: next !== undefined };
