@@ -234,6 +234,9 @@ describe("review()", () => {
     vi.setSystemTime(Date.parse("2026-07-01T00:00:00Z"));
     expect(await actions(procedures)).toEqual(["retire procedure:bad", "retire procedure:old"]);
     const retired = await procedures.review();
+    expect(retired.find(({ id }) => id === "procedure:old")?.reason).toBe(
+      "It was used once, and not shown for 181 days.",
+    );
     expect(retired.map(({ done }) => done)).toEqual([true, true]);
     expect((await procedures.list()).map(({ id }) => id)).toEqual(["procedure:good/deep"]);
     expect(existsSync(join(root, "procedures/bad.md"))).toBe(false);

@@ -200,7 +200,8 @@ async function stepFor(
   const days = Math.floor((now() - since) / DAY);
   // Only evidence at the present text protects.
   if (isInUse && !isProven && days >= RULES.unusedDays && used < RULES.unusedUses) {
-    return { action: "retire", reason: `It was used ${used} times, and not shown for ${days} days.` };
+    const times = used === 1 ? "once" : `${used} times`;
+    return { action: "retire", reason: `It was used ${times}, and not shown for ${days} days.` };
   }
   const mayBeSkill = kind === "procedure" && !id.includes("/") && skillName(name) !== "";
   if (mayBeSkill && isProven && days < RULES.unusedDays) {
