@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { gzipSync } from "node:zlib";
+import { oar } from "@qavr/core";
 import { sqliteStore } from "@qavr/sqlite";
 import type { Page } from "playwright-core";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
@@ -106,6 +107,17 @@ if (browser) {
       await page.getByRole("link", { name: "Memories" }).first().click();
       await page.getByText("shown 1 time", { exact: true }).waitFor();
       expect(await page.getByText(/\b1 (runs|times|memories)/).count()).toBe(0);
+    });
+
+    it("names no number of memories where an application's own learner wrote", async () => {
+      const { path, engine } = newLedger({ learner: { ...oar(), id: "own@1" } });
+      await runApp(engine, { runs: 4 });
+      await engine.close();
+      const { page } = await testPage(browser);
+      await page.goto((await serve(path)).url);
+      await page.getByText("not known: their states cannot be read here").waitFor();
+      await page.getByRole("link", { name: "Health" }).click();
+      await page.getByText("Known already: 4 outcomes, 4 runs that taught.").waitFor();
     });
 
     it("says on its first page which contexts are still cold", async () => {

@@ -57,12 +57,13 @@ export function Health({
 /** Facts that are known before most checks have enough runs. */
 function Early({ runs, status }: { readonly runs: number; readonly status: Loaded<StatusReport> }): JSX.Element {
   const { outcomes, runs: counted, memories } = status.data ?? {};
+  const shown = memories ? `, ${plural(memories.known, "memory", "memories")} shown` : "";
   const reported = Object.values(outcomes ?? {}).reduce((sum, number) => sum + number, 0);
   return (
     <p>
       Most checks need {LEAST_RUNS} runs; {plural(runs, "run")} so far.
       {counted
-        ? ` Known already: ${plural(reported, "outcome")}, ${plural(counted.taught, "run")} that taught, ${plural(memories?.known ?? 0, "memory", "memories")} shown.`
+        ? ` Known already: ${plural(reported, "outcome")}, ${plural(counted.taught, "run")} that taught${shown}.`
         : ""}
     </p>
   );
