@@ -89,4 +89,15 @@ describe("importState", () => {
     expect(items.some(([, learned]) => learned !== 0)).toBe(true);
     expect((await replay(second)).identical).toBe(true);
   });
+
+  it("makes the namespace rank, and counts as no run that has taught", async () => {
+    const engine = createEngine({ store: memoryStore() });
+    await importState(engine, memory(legalOar) as never);
+    const candidates = ["a", "m"].map((id, i) => ({ id, similarity: 0.9 - i / 100 }));
+    const { episode, items } = await engine.rank({ candidates, topK: 1 });
+    expect(items.map(({ id }) => id)).toEqual(["m"]);
+    expect(await engine.status()).toMatchObject({ taught: 0, episodes: { recorded: 0 } });
+    await engine.end(episode, { reward: true });
+    expect(await engine.status()).toMatchObject({ taught: 1, episodes: { recorded: 1 } });
+  });
 });

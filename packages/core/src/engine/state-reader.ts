@@ -94,7 +94,7 @@ export class StateReader<Shared, Memory> {
     const stats = bytes && decodeStats(bytes);
     if (cache.cursor === cursor) {
       cache.stats = stats;
-      if (stats && stats.taught > 0) cache.taught = true;
+      if (stats?.taught) cache.taught = true;
     }
     return stats;
   }
@@ -114,7 +114,7 @@ export class StateReader<Shared, Memory> {
     const known = this.#namespaces.get(namespace);
     if (known?.taught && this.#store.changesSince?.(namespace, known.cursor).written) return true;
     const stats = await this.stats(namespace, LAGGING);
-    return stats !== undefined && stats.taught > 0;
+    return !!stats?.taught;
   }
 
   /** @throws LEARNER_MISMATCH */

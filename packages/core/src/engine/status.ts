@@ -52,7 +52,7 @@ export async function statusOf(
     revocations: stats.revocations ?? 0,
     rebuildPending: rebuild !== undefined,
     ...(stats.lastPruned === undefined ? {} : { lastPruned: stats.lastPruned }),
-    taught: stats.taught,
+    taught: stats.taught - (stats.imports ?? 0),
     ...contextParts(stats.contexts ?? [], ({ context, taught }) =>
       learner.isWarm ? known.some(({ shared }) => learner.isWarm?.(shared.state, context)) : taught >= WARM_EPISODES,
     ),

@@ -101,6 +101,7 @@ export const MAINTENANCE_EVENTS: EventKinds = {
       if (shared.length > 0) draft.replaceShared(collection, shared);
       for (const { id, state } of memories) draft.memory(collection, id).learned = draft.decodeMemory(state);
       draft.stats.taught += 1;
+      draft.stats.imports = (draft.stats.imports ?? 0) + 1;
     },
   },
 

@@ -8,6 +8,8 @@ import { assertLayout, readable } from "./unreadable.js";
 interface RareCounts {
   /** Revocations in the ledger; absent before there was one. */
   revocations?: number;
+  /** Imports in the ledger, each counted in `taught` as well; absent before there was one. */
+  imports?: number;
   /** When memories were pruned last, Unix ms; absent before they were. */
   lastPruned?: number;
   /** Failures of tier `completed`; absent before there was one. */
@@ -36,7 +38,7 @@ export interface StatsRecord extends RareCounts {
   unknown: number;
   /** Outcomes that replaced an earlier one. */
   corrections: number;
-  /** Episodes that taught something: the namespace's evidence. */
+  /** Episodes that taught something, and imports: the namespace's evidence. */
   taught: number;
 }
 
@@ -77,8 +79,8 @@ export function encodeStats(stats: StatsRecord): Uint8Array {
   writer.text(stats.learner);
   for (const count of COUNTED) writer.f64(stats[count]);
   for (const tier of OUTCOME_TIERS) writer.f64(stats.outcomes[tier]);
-  const { revocations, lastPruned, endedBadly, capped, contexts, holdout, memoryOff } = stats;
-  const rare = JSON.stringify({ revocations, lastPruned, endedBadly, capped, contexts, holdout, memoryOff });
+  const { revocations, imports, lastPruned, endedBadly, capped, contexts, holdout, memoryOff } = stats;
+  const rare = JSON.stringify({ revocations, imports, lastPruned, endedBadly, capped, contexts, holdout, memoryOff });
   writer.text(rare === "{}" ? "" : rare);
   return writer.finish();
 }
