@@ -54,16 +54,21 @@ it("the curve leaves out runs whose retrievals were compacted away, since they m
   for (let run = 0; run < 40; run++) {
     const ranked = await engine.rank({ candidates, topK: 2 });
     before.push(ranked);
-    await engine.end(ranked.episode);
+    if (run % 2 === 0) await engine.end(ranked.episode);
+    else await engine.suspend(ranked.episode, { alias: ranked.episode });
   }
   await compact(engine, { namespace: "default", olderThan: 0 });
-  for (const { episode, heldOut } of before) await engine.report(episode, { reward: !heldOut, tier: "verified" });
+  for (const [run, { episode, heldOut }] of before.entries()) {
+    if (run % 2 === 1) await engine.resume(episode);
+    await engine[run % 2 === 0 ? "report" : "end"](episode, { reward: !heldOut, tier: "verified" });
+  }
   for (let run = 0; run < 20; run++) {
     const { episode, heldOut } = await engine.rank({ candidates, topK: 2 });
     await engine.end(episode, { reward: !heldOut, tier: "verified" });
   }
   await engine.close();
-  const { curve } = (await dataOf("status", "-s", path)) as StatusReport;
+  const { curve, runs } = (await dataOf("status", "-s", path)) as StatusReport;
+  expect(runs.coverage).toBe(1);
   expect(curve.points.map(({ success }) => success)).toEqual(curve.points.map(() => 1));
   expect(curve.points.map(({ heldOut }) => heldOut?.success)).toEqual(curve.points.map(() => 0));
 });

@@ -80,13 +80,16 @@ export async function readRuns({ engine, store, namespace }: Ledger, progress?: 
   }
   const sources = [...new Set(unrevokedIn(events).map(({ source }) => source))];
   // Whether a run was held out is not known without its retrieval. A sample lacks many of them, a whole ledger those compacted away.
-  const runs = runsIn(sampled ? events : withRetrievals(events));
-  return { ...runs, reporters: reportersIn(events), sources, events: eventsIn(events), sampled };
+  const { judged } = runsIn(sampled ? events : withRetrievals(events));
+  return { ...runsIn(events), judged, reporters: reportersIn(events), sources, events: eventsIn(events), sampled };
 }
 
 /** Without the outcomes of runs whose retrievals were compacted away. */
 function withRetrievals(events: readonly HistoryEvent[]): readonly HistoryEvent[] {
-  const known = new Set(events.flatMap((event) => (event.type === "exposure" ? [event.episode] : [])));
+  // A run that was resumed after the compaction has an entry without them.
+  const known = new Set(
+    events.flatMap((event) => (event.type === "exposure" && event.exposures.length > 0 ? [event.episode] : [])),
+  );
   return events.filter((event) => event.type !== "outcome" || known.has(event.episode));
 }
 
