@@ -54,7 +54,7 @@ export interface Learning {
   /**
    * Reports how it went with the results of one query.
    *
-   * @param shown A result of that query, or its episode's id, with its namespace where a function chose it in another process.
+   * @param shown One result of that query, or its episode's id, with its namespace where a function chose it in another process.
    * @throws UNKNOWN_EPISODE, NOT_SHOWN, INVALID_ARGUMENT, INVALID_ID, INVALID_REWARD, LIMIT_EXCEEDED, OUTCOME_TOO_LATE,
    * IDEMPOTENCY_CONFLICT, LEARNER_MISMATCH and the store's codes
    */
@@ -121,7 +121,7 @@ export function qavrVector<Vector extends MastraVector>(
       if (!known) {
         throw new QavrError(
           "UNKNOWN_EPISODE",
-          "This result was not returned by a recorded query. Pass the result itself, or the id of its episode.",
+          "No recorded query returned this. Pass one of its results as you got it, or the id of its episode.",
         );
       }
       unreported?.reported();

@@ -247,4 +247,10 @@ describe("a wrapped vector store", () => {
       code: "UNKNOWN_EPISODE",
     });
   });
+
+  it("says that a report takes one result, for the list of a query's results", async () => {
+    const documents = qavrVector(vector, { store: memoryStore() });
+    const results = await documents.query(query);
+    await expect(documents.reportOutcome(results as never, { success: true })).rejects.toThrow(/one of its results/);
+  });
 });
