@@ -138,7 +138,9 @@ export function unwrapBase(
 ): Unwrapped {
   assertBase(base);
   if ("searchType" in options) {
-    const way = "is the choice of a store's own retriever: memory.vectorStore(store).asRetriever({ searchType: … })";
+    // The search of a wrapped store would keep its own selection.
+    const way =
+      "belongs to the wrapped retriever: memory.retriever(store.asRetriever({ k: 20, searchType: … }), { k: 4 })";
     throw illegalOption("searchType", `searchType ${way}`, options.searchType);
   }
   const inner = innerOf(base);

@@ -46,7 +46,8 @@ export interface QavrVectorStoreFields<Store extends VectorStoreInterface = Vect
 /**
  * A vector store whose searches return first the documents that helped similar runs. Scores stay the host's own. Everything else
  * passes through in the host's own shape: adding, deleting, saving and the methods that only this host has. Maximal marginal
- * relevance keeps the host's selection and is recorded as shown.
+ * relevance keeps the host's selection and is recorded as shown, so learning changes nothing there; `memory.retriever` chooses among
+ * what `store.asRetriever({ k: 20, searchType: "mmr" })` finds.
  *
  * @throws INVALID_ARGUMENT, INVALID_ID and LIMIT_EXCEEDED from the constructor.
  */

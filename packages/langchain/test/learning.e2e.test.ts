@@ -190,4 +190,13 @@ describe("learning from how tracked runs end", () => {
     expect(exposure?.items.map(({ id }) => id)).toEqual(ids(found));
     expect(exposure?.vectorSource).toBe("none");
   });
+
+  it("chooses among the documents of a retriever that searches by maximal marginal relevance", async () => {
+    const memory = qavr({ store: memoryStore(), logger: {} });
+    const vectors = await memoryVectorStore();
+    await teach(memory, vectors, "scale", 20);
+    const diverse = vectors.asRetriever({ k: 6, searchType: "mmr" });
+    expect(ids(await diverse.invoke(QUESTION))[0]).not.toBe("scale");
+    expect(ids(await memory.retriever(diverse, { k: 1 }).invoke(QUESTION))).toEqual(["scale"]);
+  });
 });

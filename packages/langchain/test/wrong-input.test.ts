@@ -265,10 +265,10 @@ describe("wrong input", () => {
     }
   });
 
-  it("is a search type of a retriever: it says how to get one", async () => {
+  it("is a search type of a retriever: it says how to get one that learns", async () => {
     const { memory, vectors } = await bench();
     expect(() => memory.retriever(vectors, { searchType: "mmr" } as never)).toThrow(
-      "memory.vectorStore(store).asRetriever({ searchType: … })",
+      "memory.retriever(store.asRetriever({ k: 20, searchType: … }), { k: 4 })",
     );
   });
 
