@@ -117,3 +117,16 @@ describe("a run with votes and no reward", () => {
     expect(await codesOf(engine)).toEqual([]);
   });
 });
+
+describe("runs that merely end and whose memories are voted on", () => {
+  it("are told apart by the votes, though their rewards are the same", async () => {
+    const engine = createEngine({ store: memoryStore() });
+    const candidates = ["a", "b"].map((id, i) => ({ id, similarity: 1 - i / 2 }));
+    for (let run = 0; run < RUNS; run++) {
+      const { episode, items } = await engine.rank({ candidates, topK: 1 });
+      await engine.end(episode, { reward: 1, tier: "completed" });
+      await engine.report(episode, { [items[0]?.id === "b" ? "helpful" : "harmful"]: [items[0]?.id as string] });
+    }
+    expect(await codesOf(engine)).toEqual([]);
+  });
+});

@@ -81,7 +81,9 @@ export function checkLoop({ events, ids, texts }: LoopSample): LoopFinding[] {
   const rewards = rewardsIn(events);
   const known = [...rewards.values()];
   const voted = votedRuns(events);
-  const unjudged = voted.size === 0 && known.length >= UNJUDGED_RUNS && known.every(({ tier }) => tier === "completed");
+  // Votes tell memories apart whatever the rewards are.
+  const unvoted = voted.size === 0;
+  const unjudged = unvoted && known.length >= UNJUDGED_RUNS && known.every(({ tier }) => tier === "completed");
   if (unjudged) {
     say(
       "NOTHING_JUDGED",
@@ -107,7 +109,7 @@ export function checkLoop({ events, ids, texts }: LoopSample): LoopFinding[] {
   if (ids > texts && ids - texts >= texts * MOST) {
     say("IDS_CHANGE", `${ids} ids were shown for ${texts} different texts, so evidence does not add up.`);
   }
-  if (!unjudged && known.length >= LOOP_RUNS && known.every(({ reward }) => reward === known[0]?.reward)) {
+  if (unvoted && !unjudged && known.length >= LOOP_RUNS && known.every(({ reward }) => reward === known[0]?.reward)) {
     say(
       "REWARDS_EQUAL",
       `The latest ${known.length} rewards are all ${known[0]?.reward}, so no memory can be told from another.`,
