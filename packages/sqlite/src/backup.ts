@@ -39,15 +39,17 @@ export function copyLedger(db: DatabaseSync, to: string, digest?: string): Backu
   assertFree(path);
   // Unique, since another process may copy to the same name.
   const unfinished = `${path}.${randomUUID()}${UNFINISHED}`;
+  const source = fileOf(db);
   try {
     createDurableFolder(dirname(path));
     removeInterrupted(path);
     try {
-      takePermissions(db, unfinished);
+      takePermissions(source, unfinished);
       // One read transaction: writes of other connections continue and are not in the copy.
       db.prepare("VACUUM INTO ?").run(unfinished);
       syncFile(unfinished);
-      const report = withReadOnly(unfinished, (copy) => verified(copy, path));
+      // Damage of the copy is that of its source.
+      const report = { ...withReadOnly(unfinished, (copy) => verified(copy, source)), path };
       if (digest !== undefined && report.digest !== digest) throw changedMeanwhile(path);
       assertFree(path);
       // Of a ledger that was moved away. It says nothing about this one.
@@ -60,7 +62,8 @@ export function copyLedger(db: DatabaseSync, to: string, digest?: string): Backu
       for (const file of [unfinished, ...leftBeside(unfinished)]) rmSync(file, { force: true });
     }
   } catch (error) {
-    throw toStoreError(error, path);
+    const failure = toStoreError(error, path);
+    throw failure.code === "STORE_CORRUPT" ? toStoreError(error, source) : failure;
   }
 }
 
@@ -89,17 +92,17 @@ function withReadOnly<Result>(file: string, work: (db: DatabaseSync) => Result):
 }
 
 /**
- * @param path name of the file in the report and in messages
+ * @param path of the ledger, for messages
  * @throws STORE_CORRUPT for a damaged file
  */
-function verified(db: DatabaseSync, path: string): BackupReport {
+function verified(db: DatabaseSync, path: string): LedgerCheck {
   try {
     const checkpoints = checkpointTables(db, ledgerTables(db, path));
     const check = inSnapshot(db, () => verifyLedger(db, checkpoints, {}));
-    if (check.damaged === 0) return { ...check, path };
+    if (check.damaged === 0) return check;
     throw new QavrError(
       "STORE_CORRUPT",
-      `The ledger read for ${path} is damaged in ${check.damaged} places, first: ${check.damage[0]?.problem}. Use another backup.`,
+      `The ledger ${path} is damaged in ${check.damaged} places, first: ${check.damage[0]?.problem}. Use a backup that is whole.`,
       { details: { path, damaged: check.damaged } },
     );
   } catch (error) {
@@ -165,9 +168,13 @@ function removeInterrupted(path: string): void {
   }
 }
 
+/** The file of a connection; empty for a ledger in memory. */
+function fileOf(db: DatabaseSync): string {
+  return db.prepare("PRAGMA database_list").get()?.file as string;
+}
+
 /** Makes the empty file of a copy before SQLite would, which gives it to all that may read a new file: a ledger may be kept from them. */
-function takePermissions(db: DatabaseSync, copy: string): void {
-  const file = db.prepare("PRAGMA database_list").get()?.file as string;
+function takePermissions(file: string, copy: string): void {
   try {
     closeSync(openSync(copy, "wx", (statSync(file).mode & 0o777) | 0o600));
   } catch {

@@ -122,9 +122,19 @@ describe("a backup", () => {
     const damaged = openStore(path);
     for (let attempt = 0; attempt < 2; attempt++) {
       const refused = damaged.backup(copy);
-      await expect(refused).rejects.toMatchObject({ code: "STORE_CORRUPT", details: { path: copy, damaged: 1 } });
+      await expect(refused).rejects.toMatchObject({ code: "STORE_CORRUPT", details: { path, damaged: 1 } });
       expect(readdirSync(dirname(copy))).toEqual([]);
     }
+    // One that SQLite itself cannot copy is named, too, and not the copy that is not there.
+    await damaged.close();
+    const bytes = readFileSync(path);
+    writeFileSync(path, bytes.fill(0xff, 4096));
+    const broken = openStore(path);
+    await expect(broken.backup(copy)).rejects.toMatchObject({
+      code: "STORE_CORRUPT",
+      details: { path },
+      message: expect.not.stringContaining(copy),
+    });
   });
 
   it("for which the disk has no room leaves no journal behind", async () => {
