@@ -164,6 +164,16 @@ describe("a learned state whose bits have flipped", () => {
     expect((await engine.status()).outcomes.verified).toBe(14);
   });
 
+  it("is named by reports that need it, and never taken for a record that ends early", async () => {
+    const { path } = await damagedLedger("memory:%");
+    const engine = engineOn(path);
+    const named = { code: "STORE_CORRUPT", details: { scope: "memory:default" } };
+    for (const options of [{}, { ids: ["m0"] }, { order: "lowest" }] as const) {
+      await expect(engine.memories(options)).rejects.toMatchObject(named);
+    }
+    await expect(engine.status()).rejects.toMatchObject(named);
+  });
+
   it("is left to its own learner", async () => {
     const { path } = await damagedLedger("memory:%");
     const engine = createEngine({ store: sqliteStore(path), logger, learner: similarity() });

@@ -1,6 +1,7 @@
 import type { MemoryRecord } from "../ledger/memory-record.js";
-import { memoryScope } from "../ledger/state-keys.js";
+import { memoryRef, memoryScope } from "../ledger/state-keys.js";
 import { bandOf, bandScope, SLACK } from "../ledger/utility-bands.js";
+import { assertUndamaged } from "../store/damaged-state.js";
 import type { EngineParts } from "./parts.js";
 
 /** Which end comes first. */
@@ -48,6 +49,10 @@ export async function memoriesByUtility(
     sign * (a.utility - b.utility || (a.id < b.id ? 1 : -Number(a.id > b.id)));
   const read = async (ids: readonly string[]): Promise<RankedMemory[]> => {
     const found = await store.readStates(namespace, memoryScope(collection), ids);
+    assertUndamaged(
+      ids.map((id) => memoryRef(collection, id)),
+      found,
+    );
     return ids.flatMap((id, i) => {
       const record = found[i] && states.memory(found[i]);
       return record?.learned === undefined ? [] : [{ id, record, ...learner.describe(record.learned, at) }];

@@ -4,7 +4,8 @@ import type { Learner } from "../learners/learner.js";
 import { decodeEvent } from "../ledger/event-codec.js";
 import { MAINTENANCE_EVENTS } from "../ledger/maintenance-events.js";
 import { MemoryRecord } from "../ledger/memory-record.js";
-import { memoryScope } from "../ledger/state-keys.js";
+import { memoryRef, memoryScope } from "../ledger/state-keys.js";
+import { assertUndamaged } from "../store/damaged-state.js";
 import type { SequencedEntry } from "../store/store.js";
 import { COLLECTION, COUNT, DEFAULT_NAME, NAME, NAMES } from "./check.js";
 import { viewOfExposure } from "./explain.js";
@@ -58,10 +59,10 @@ export async function readMemories(parts: EngineParts, options: MemoriesOptions 
   };
 
   const scope = memoryScope(collection);
-  const recordOf = (id: string, value: Uint8Array | undefined): StoredMemory => ({
-    id,
-    record: new MemoryRecord(learner.memory, value),
-  });
+  const recordOf = (id: string, value: Uint8Array | undefined): StoredMemory => {
+    assertUndamaged([memoryRef(collection, id)], [value]);
+    return { id, record: new MemoryRecord(learner.memory, value) };
+  };
   if (ids) {
     const found = await store.readStates(namespace, scope, ids);
     return { memories: await views(ids.map((id, i) => recordOf(id, found[i]))) };
