@@ -160,6 +160,21 @@ describe("qavr doctor", () => {
     expect(idsOf(await examined(path))).not.toContain("store-corrupt");
   });
 
+  it.each(["stats", "memory:default"])("says which command builds a damaged state again: %s", async (scope) => {
+    const path = await ledgerFile({ runs: 20 });
+    const db = new DatabaseSync(path);
+    db.exec(`update state set value = cast(x'7f' || substr(value, 2) as blob)
+      where scope = (select id from scope where name = cast('${scope}' as blob))`);
+    db.close();
+    const { exitCode, stdout } = await qavr("doctor", "-s", path);
+    expect({ exitCode, stdout }).toEqual({
+      exitCode: 6,
+      stdout: expect.stringMatching(/^store-corrupt {2}The stored state .+\n {2}fix: npx qavr ledger repair/),
+    });
+    expect(await qavr("ledger", "repair", "-s", path)).toMatchObject({ exitCode: 0 });
+    expect(idsOf(await examined(path))).toEqual([]);
+  });
+
   it("looks at the loop where a learner of the application wrote the states, which cannot be read", async () => {
     const learner = { ...oar(), id: "mine@1" };
     const path = await ledgerFile({ runs: 60 }, { learner });

@@ -175,15 +175,21 @@ const FIXES: Partial<Record<ErrorCode, string>> = {
 const REPAIR =
   "npx qavr ledger repair keeps what is whole and gives up what the message calls lost; those outcomes may be reported again. To get everything back, restore a backup: npx qavr ledger restore <backup> <file>.";
 
+/** For a state that is damaged: a backup would lose what came after it. */
+const REBUILD = "npx qavr ledger repair builds it again from the ledger. Nothing is lost.";
+
 /** A ledger that cannot be read, as a finding. */
-function unreadable({ code, message, details }: QavrError): Finding {
+function unreadable(error: QavrError): Finding {
+  const { code, message } = error;
   return {
     id: code.toLowerCase().replaceAll("_", "-"),
     finding: message,
-    fix:
-      code === "STORE_CORRUPT" &&
-      (details.lost !== undefined || (details.path !== undefined && details.last !== undefined))
-        ? REPAIR
-        : (FIXES[code] ?? "Read the message, correct what it names, and run npx qavr doctor again."),
+    fix: fixOfDamage(error) ?? FIXES[code] ?? "Read the message, correct what it names, and run npx qavr doctor again.",
   };
+}
+
+function fixOfDamage({ code, details: { state, lost, path, last } }: QavrError): string | undefined {
+  if (code !== "STORE_CORRUPT") return undefined;
+  if (state !== undefined) return REBUILD;
+  return lost !== undefined || (path !== undefined && last !== undefined) ? REPAIR : undefined;
 }
