@@ -175,6 +175,17 @@ describe("qavr doctor", () => {
     expect(idsOf(await examined(path))).toEqual([]);
   });
 
+  it("advises to take back a change of the tables, which a backup would not do without a loss", async () => {
+    const path = await ledgerFile({ runs: 20 });
+    const db = new DatabaseSync(path);
+    db.exec("create trigger mine after insert on entry begin select 1; end");
+    const { stdout } = await qavr("doctor", "-s", path);
+    expect(stdout).toMatch(/trigger mine is not as it was created.+\n {2}fix: Undo the change/);
+    db.exec("drop trigger mine");
+    db.close();
+    expect(idsOf(await examined(path))).toEqual([]);
+  });
+
   it("looks at the loop where a learner of the application wrote the states, which cannot be read", async () => {
     const learner = { ...oar(), id: "mine@1" };
     const path = await ledgerFile({ runs: 60 }, { learner });

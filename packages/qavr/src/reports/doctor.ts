@@ -178,6 +178,10 @@ const REPAIR =
 /** For a state that is damaged: a backup would lose what came after it. */
 const REBUILD = "npx qavr ledger repair builds it again from the ledger. Nothing is lost.";
 
+/** For a table that was changed, or a trigger. */
+const UNDO =
+  "Undo the change that the message names, and run npx qavr doctor again. Restore a backup only where that cannot be done.";
+
 /** A ledger that cannot be read, as a finding. */
 function unreadable(error: QavrError): Finding {
   const { code, message } = error;
@@ -188,8 +192,9 @@ function unreadable(error: QavrError): Finding {
   };
 }
 
-function fixOfDamage({ code, details: { state, lost, path, last } }: QavrError): string | undefined {
+function fixOfDamage({ code, details: { state, changed, lost, path, last } }: QavrError): string | undefined {
   if (code !== "STORE_CORRUPT") return undefined;
   if (state !== undefined) return REBUILD;
+  if (changed !== undefined) return UNDO;
   return lost !== undefined || (path !== undefined && last !== undefined) ? REPAIR : undefined;
 }
