@@ -184,6 +184,7 @@ function assertUsable({ path, readOnly }: ResolvedOptions, marked: MarkedEnd | u
     });
   }
   if (readOnly) {
+    if (kind === "hidden") throw unwritable(path, "cannot be reached", "Check the permissions of its folders.");
     // SQLite deletes the log beside an empty file even when it only reads.
     if (kind === "empty" && marked) throw commitsLost(path, marked, 0);
     if (holdsNothing(kind)) throw notReadable(path, "new");
@@ -202,8 +203,11 @@ function assertUsable({ path, readOnly }: ResolvedOptions, marked: MarkedEnd | u
   }
 }
 
-/** `stub`: shorter than any database; SQLite would take it for an empty file and overwrite it. */
-type PathKind = "file" | "folder" | "stub" | "empty" | "missing";
+/**
+ * - `stub`: shorter than any database; SQLite would take it for an empty file and overwrite it
+ * - `hidden`: there or not, as in a folder that must not be entered
+ */
+type PathKind = "file" | "folder" | "stub" | "empty" | "missing" | "hidden";
 
 function kindOf(path: string): PathKind {
   try {
@@ -211,9 +215,8 @@ function kindOf(path: string): PathKind {
     if (found.isDirectory()) return "folder";
     if (!found.isFile() || found.size >= SMALLEST_DATABASE) return "file";
     return found.size === 0 ? "empty" : "stub";
-  } catch {
-    // The same obstacle keeps it from being created, with a better error.
-    return "missing";
+  } catch (error) {
+    return ["ENOENT", "ENOTDIR"].includes((error as NodeJS.ErrnoException).code ?? "") ? "missing" : "hidden";
   }
 }
 

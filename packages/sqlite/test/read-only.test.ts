@@ -59,6 +59,20 @@ describe("a ledger in a place that cannot be written", () => {
   });
 });
 
+it("a ledger in a folder that must not be entered is not called missing", async () => {
+  const path = await closedLedger();
+  chmodSync(dirname(path), 0o700);
+  const { stdout } = await runChild("read-as-nobody.mjs", [path, tempLedger()]);
+  const { code, message } = JSON.parse(stdout);
+  // An ordinary user may enter a folder of their own.
+  if (process.getuid?.() !== 0) expect(message).toBeUndefined();
+  else
+    expect({ code, message }).toEqual({
+      code: "STORE_UNWRITABLE",
+      message: expect.stringContaining("cannot be reached"),
+    });
+});
+
 describe("an empty file", () => {
   it("is called empty, and not missing, when it is opened read-only", () => {
     const path = tempLedger();
