@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, statSync } from "node:fs";
 import { resolve } from "node:path";
 import { createEngine, type Engine, type HistoryEvent, type Learner, oar, QavrError, type Store } from "@qavr/core";
 import { isPostgres, locationOf } from "@qavr/core/adapter";
@@ -116,7 +116,7 @@ export async function openStore(
   const readOnly = access === "read";
   if (!isPostgres(location)) {
     assertKeeps(location);
-    if (access !== "create" && !existsSync(location)) {
+    if (access !== "create" && isMissing(location)) {
       throw new QavrError(
         "STORE_UNAVAILABLE",
         `There is no ledger ${resolve(location)} yet. Run your application once, name another with --store, or try npx qavr demo.`,
@@ -129,6 +129,15 @@ export async function openStore(
   const connectionString = guarded ? withReadOnlyTransactions(location) : location;
   const store = postgresStore({ connectionString, migrate: access === "create", listen: false, maxConnections: 4 });
   return { store, place: withoutPassword(location) };
+}
+
+/** False for a file in a folder that must not be entered: opening it names that obstacle. */
+export function isMissing(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) === undefined;
+  } catch {
+    return false;
+  }
 }
 
 /** @throws CommandError USAGE, INVALID_ARGUMENT for a URL, which would make folders of its parts */

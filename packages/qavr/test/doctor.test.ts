@@ -282,6 +282,12 @@ describe("qavr doctor", () => {
     expect(stdout).not.toContain("errors.md");
   });
 
+  it("does not call a ledger missing that it cannot look for", async () => {
+    // A name that is too long, since root may enter every folder.
+    const { exitCode, stdout } = await qavr("doctor", "-s", newPath("x".repeat(300)));
+    expect({ exitCode, stdout }).toEqual({ exitCode: 6, stdout: expect.stringMatching(/^store-unwritable/) });
+  });
+
   it("mends states that differ from their ledger, with --fix alone", async () => {
     const path = await ledgerFile({ runs: 20 });
     const db = new DatabaseSync(path);

@@ -1,7 +1,6 @@
-import { existsSync } from "node:fs";
 import type { LocalMemories } from "@qavr/local";
 import { CommandError } from "../../exit-codes.js";
-import { fileNamed } from "../../open-ledger.js";
+import { fileNamed, isMissing } from "../../open-ledger.js";
 import type { Input } from "../command.js";
 
 /** The default of `localMemories`. */
@@ -23,7 +22,7 @@ export async function withNotes<Result>(
     readonly collection?: string;
   };
   const file = fileNamed(named);
-  if (access === "existing" && !existsSync(file)) {
+  if (access === "existing" && isMissing(file)) {
     const message = `There is no file ${file}. Name another with --file, or add a note with npx qavr notes add.`;
     throw new CommandError("NOT_FOUND", message);
   }
