@@ -75,7 +75,8 @@ function lessonsIn(path: string, source: string, log: Log<MarkdownLogCode>): rea
       return [];
     }
     if (confidence < 0 || confidence > 1) {
-      log("warn", "LESSON_CONFIDENCE_CLAMPED", "A lesson's confidence lies outside [0, 1]; correct it in the file.");
+      const says = `A lesson of ${path} has a confidence outside [0, 1], so the nearest end is used. Correct it there.`;
+      log("warn", "LESSON_CONFIDENCE_CLAMPED", says);
     }
     return {
       text: withLineFeeds(`${title}\n${body}`),

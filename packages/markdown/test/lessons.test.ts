@@ -38,16 +38,17 @@ describe("lessons", () => {
   });
 
   it("L3: with a confidence outside [0, 1] get the nearest end, and say so", async () => {
-    const lines: LogFields[] = [];
+    const lines: (LogFields & { readonly message: string })[] = [];
     const root = vault({
       "90-lessons.md": "### [2026-01-02] a\nconfidence: 7\n\nbody\n### [2026-01-02] b\nconfidence: -1\n\nbody",
     });
     const lessons = lessonsIn(root, {
       ...engineAt({ now: START }),
-      logger: { warn: (_, fields) => lines.push(fields) },
+      logger: { warn: (message, fields) => lines.push({ message, ...fields }) },
     });
     expect((await lessons.list()).map(({ confidence }) => confidence)).toEqual([1, 0]);
     expect(lines.map(({ code }) => code)).toEqual(["LESSON_CONFIDENCE_CLAMPED", "LESSON_CONFIDENCE_CLAMPED"]);
+    expect(lines[0]?.message).toContain("90-lessons.md");
     await expect(lessons.capture({ project: ".", title: "c", body: "body", confidence: 1.5 })).rejects.toMatchObject({
       code: "INVALID_ARGUMENT",
     });
