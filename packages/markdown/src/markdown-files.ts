@@ -52,7 +52,7 @@ export function markdownFiles(root: string, patterns: string | readonly string[]
     async read(path) {
       const bytes = await readPlainFile(root, path);
       if (UTF_16.includes(bytes?.toString("latin1", 0, 2) ?? "")) {
-        throw new QavrError("INVALID_ARGUMENT", "A file of Markdown is in UTF-16. Save it as UTF-8.");
+        throw new QavrError("INVALID_ARGUMENT", `${path} is in UTF-16. Save it as UTF-8.`, { details: { path } });
       }
       return bytes?.toString("utf8") ?? "";
     },

@@ -80,17 +80,18 @@ export function atPlace<Result>(root: string, path: string, work: Work<Result>):
 
 /** The bytes of a plain file below a root; undefined if there is none. @throws ELOOP for a link, INVALID_ARGUMENT for another kind of file */
 export async function readPlainFile(root: string, path: string): Promise<Buffer | undefined> {
-  return atPlace(root, path, readPlain);
+  return atPlace(root, path, (place) => readPlain(place, path));
 }
 
-/** The same for a place that {@link atPlace} gave. */
-export async function readPlain(place: string): Promise<Buffer | undefined> {
+/** The same for a place that {@link atPlace} gave. @param path for the message */
+export async function readPlain(place: string, path: string = place): Promise<Buffer | undefined> {
   const file = await open(place, READ).catch(noneThere);
   return (
     file &&
     closing(file, async () => {
       if ((await file.stat()).isFile()) return file.readFile();
-      throw new QavrError("INVALID_ARGUMENT", "A file of Markdown is no plain file. Put a plain file in its place.");
+      const says = `${path} is no plain file. Put a plain file in its place.`;
+      throw new QavrError("INVALID_ARGUMENT", says, { details: { path } });
     })
   );
 }

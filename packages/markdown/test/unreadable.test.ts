@@ -89,6 +89,14 @@ describe("a lesson of a million characters", () => {
   });
 });
 
+it("a folder in place of the file of lessons is named", async () => {
+  const root = vault({ "team/90-lessons.md/note.txt": "" });
+  await expect(lessonsIn(root).capture({ project: "team", title: "Cache", body: "Clear it." })).rejects.toMatchObject({
+    code: "INVALID_ARGUMENT",
+    message: "team/90-lessons.md is no plain file. Put a plain file in its place.",
+  });
+});
+
 describe("a file in UTF-16", () => {
   it.each(["utf16le", "utf16be"])("is logged as unreadable, and gets no lesson in UTF-8 (%s)", async (encoding) => {
     const root = vault({ "90-lessons.md": FILES["90-lessons.md"] });
@@ -103,7 +111,8 @@ describe("a file in UTF-16", () => {
     const captured = lessons.capture({ project: ".", title: "Cache", body: "Clear it." });
     await expect(captured).rejects.toMatchObject({
       code: "INVALID_ARGUMENT",
-      message: expect.stringContaining("UTF-16"),
+      message: "90-lessons.md is in UTF-16. Save it as UTF-8.",
+      details: { path: "90-lessons.md" },
     });
     expect(readFileSync(join(root, "90-lessons.md")).equals(bytes)).toBe(true);
   });
