@@ -48,6 +48,9 @@ describe("verifying", () => {
       ok: false,
       unchecked: [{ namespace: "a", reason: "LEARNER_MISMATCH" }],
     });
+    expect(other.logs).toMatchObject([
+      { level: "warn", message: "Not all of the ledger could be checked.", fields: { code: "VERIFY_FAILED" } },
+    ]);
     expect(await repair(other.engine)).toMatchObject({ rebuilt: [] });
     expect(await store.scanStates("a", "memory:default", { limit: 100 })).toEqual(before);
   });

@@ -161,7 +161,7 @@ function itemOf(index: number, place: number, { similarities }: CheckedRequest, 
 
 /** Logs, once per episode, that further retrievals of it are not credited. */
 function warnOfFullEpisode({ log }: EngineParts, { id, namespace, exposures }: OpenEpisode): void {
-  log("warn", "An episode has retrieved as much as one record holds: more is ranked and not credited.", {
+  log("warn", "An episode has retrieved all that one record holds: more is not credited.", {
     code: "EPISODE_FULL",
     episode: id,
     namespace,

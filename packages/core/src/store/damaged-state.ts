@@ -4,11 +4,9 @@ import type { StateRef } from "./store.js";
 
 /** The error for a state that must be known. */
 export function damagedState({ scope, id }: StateRef): QavrError {
-  return new QavrError(
-    "STORE_CORRUPT",
-    `The stored state ${id} of ${scope} is damaged. repair(engine) builds it again from the ledger.`,
-    { details: { state: id, scope } },
-  );
+  return new QavrError("STORE_CORRUPT", `The stored state ${id} of ${scope} is damaged. repair(engine) rebuilds it.`, {
+    details: { state: id, scope },
+  });
 }
 
 /**
