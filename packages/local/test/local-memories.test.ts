@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { QavrError } from "@qavr/core";
@@ -225,6 +225,14 @@ describe("a collection", () => {
     const broken = tempFile();
     writeFileSync(broken, "no database at all ".repeat(100));
     expect(await refusal(() => localMemories({ path: broken }))).toMatch(/^STORE_CORRUPT/);
+    const rotten = tempFile();
+    const whole = localMemories({ path: rotten });
+    await whole.add("a note");
+    await whole.close();
+    writeFileSync(rotten, readFileSync(rotten).fill(0xff, 4_096));
+    const refused = await refusal(() => localMemories({ path: rotten }));
+    expect(refused).toMatch(/^STORE_CORRUPT/);
+    expect(refused).not.toContain("lacks a table");
   });
 
   it("says which Node it needs where SQLite has no full-text search", async () => {

@@ -16,7 +16,7 @@ import {
 import type { MarkedEnd } from "./ledger-tables.js";
 import { assertWholeLog } from "./log-check.js";
 import { type FileFormat, type FileKind, inspect, LEDGER, migrate } from "./schema.js";
-import { isBusy, isUnwritable, toStoreError } from "./sqlite-errors.js";
+import { isBusy, isMissingTable, isUnwritable, toStoreError } from "./sqlite-errors.js";
 import { allowsSharedWal, loadSqlite, type SqliteModule, sqliteVersion } from "./sqlite-module.js";
 import type { ResolvedOptions } from "./sqlite-options.js";
 import { inSnapshot } from "./transaction.js";
@@ -169,7 +169,7 @@ export function prepareTables<Tables>(db: DatabaseSync, path: string, prepare: (
     return prepare();
   } catch (cause) {
     db.close();
-    if (isBusy(cause)) throw toStoreError(cause, path);
+    if (!isMissingTable(cause)) throw toStoreError(cause, path);
     throw new QavrError("STORE_CORRUPT", `The file ${path} lacks a table. ${RESTORE}`, { details: { path }, cause });
   }
 }

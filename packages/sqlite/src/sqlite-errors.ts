@@ -55,6 +55,11 @@ export function isBusy(error: unknown): boolean {
   return meaningOf(error) === "STORE_BUSY";
 }
 
+/** True for a statement that the tables do not fit. SQLite has a code for wrong SQL in general: 1. */
+export function isMissingTable(error: unknown): boolean {
+  return ((resultCode(error) ?? 0) & 0xff) === 1;
+}
+
 /** True when SQLite could not write or create a file. */
 export function isUnwritable(error: unknown): boolean {
   return meaningOf(error) === "STORE_UNWRITABLE";
