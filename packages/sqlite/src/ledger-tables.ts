@@ -22,7 +22,7 @@ import {
   unsealState,
 } from "@qavr/core/store";
 import { OWNED } from "./schema.js";
-import { damagedEntry, damagedHead } from "./sqlite-errors.js";
+import { damagedEntry, damagedHead, entriesMissing } from "./sqlite-errors.js";
 
 /** An entry that was found by its key. */
 export interface EntryAtKey {
@@ -234,8 +234,10 @@ export function ledgerTables(db: DatabaseSync, path: string): LedgerTables {
     wholeNamespace(name) {
       const row = rowOf(name);
       const last = row && lastOf(row.id);
-      if (row && !namesLastEntry(row, last)) throw damagedHead(path, row, last?.seq ?? row.base);
-      return row;
+      if (!row || namesLastEntry(row, last)) return row;
+      throw last && isDamagedEnd(row, last)
+        ? damagedHead(path, row, last.seq)
+        : entriesMissing(path, row, last?.seq ?? row.base);
     },
 
     mendEnds() {

@@ -87,7 +87,7 @@ export function damagedEntry(path: string, seq: number): QavrError {
 }
 
 /**
- * The error for a namespace whose row does not name its last entry.
+ * The error for a namespace whose row does not name its last entry, and can be set to it.
  *
  * @param last place of the last entry that is there
  */
@@ -100,6 +100,19 @@ export function damagedHead(
     "STORE_CORRUPT",
     `The head of namespace ${namespace} in the ledger ${path} is damaged: it names entry ${head}, and the last one is ${last}. Call repair(engine), or restore a backup.`,
     { details: { path, namespace, head, last } },
+  );
+}
+
+/** The error for a namespace whose row names entries that are gone: no repair brings them back. */
+export function entriesMissing(
+  path: string,
+  { namespace, head }: { readonly namespace: string; readonly head: number },
+  last: number,
+): QavrError {
+  return new QavrError(
+    "STORE_CORRUPT",
+    `Entries of namespace ${namespace} in the ledger ${path} are missing: its head names entry ${head}, and the last one is ${last}. Restore a backup.`,
+    { details: { path, namespace, head } },
   );
 }
 

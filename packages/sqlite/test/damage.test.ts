@@ -244,7 +244,14 @@ describe("the row of a namespace that does not name its last entry", () => {
     "is not repaired where entries are missing: %s",
     async (sql) => {
       const path = await damagedHead(sql);
-      const engine = closing(createEngine({ store: sqliteStore(path) }));
+      const store = sqliteStore(path);
+      const engine = closing(createEngine({ store }));
+      const refused = await store.commit("n", [tally("d")], counting).catch((error: unknown) => error);
+      expect(refused).toMatchObject({
+        code: "STORE_CORRUPT",
+        message: expect.stringMatching(/missing.+Restore a backup/),
+      });
+      expect(refused).not.toHaveProperty("details.last");
       expect((await repair(engine)).after).toMatchObject({ ok: false, damaged: 1 });
     },
   );
