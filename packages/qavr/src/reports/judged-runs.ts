@@ -79,9 +79,10 @@ export async function readRuns({ engine, store, namespace }: Ledger, progress?: 
     progress?.(page + 1, pages);
   }
   const sources = [...new Set(unrevokedIn(events).map(({ source }) => source))];
+  const all = runsIn(events);
   // Whether a run was held out is not known without its retrieval. A sample lacks many of them, a whole ledger those compacted away.
-  const { judged } = runsIn(sampled ? events : withRetrievals(events));
-  return { ...runsIn(events), judged, reporters: reportersIn(events), sources, events: eventsIn(events), sampled };
+  const { judged } = sampled ? all : runsIn(withRetrievals(events));
+  return { ...all, judged, reporters: reportersIn(events), sources, events: eventsIn(events), sampled };
 }
 
 /** Without the outcomes of runs whose retrievals were compacted away. */
