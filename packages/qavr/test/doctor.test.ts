@@ -129,7 +129,13 @@ describe("qavr doctor", () => {
     const db = new DatabaseSync(path);
     db.exec("update entry set payload = zeroblob(length(payload)) where seq = 2");
     db.close();
-    expect(idsOf(await examined(path))).toEqual(["store-corrupt"]);
+    expect(await examined(path)).toMatchObject({
+      findings: [{ id: "store-corrupt", fix: expect.stringContaining("npx qavr ledger export") }],
+    });
+    const [learned, fresh] = [newPath("learned.json"), newPath()];
+    writeFileSync(learned, (await qavr("ledger", "export", "-s", path)).stdout);
+    expect(await qavr("ledger", "import", learned, "-s", fresh)).toMatchObject({ exitCode: 0 });
+    expect(idsOf(await examined(fresh))).toEqual([]);
     const garbage = newPath();
     writeFileSync(garbage, "no ledger".repeat(1_000));
     expect(idsOf(await examined(garbage))).toEqual(["store-corrupt"]);

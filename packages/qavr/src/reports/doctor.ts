@@ -163,7 +163,7 @@ const FIXES: Partial<Record<ErrorCode, string>> = {
   STORE_DENIED: "Look at the user, the password and the rights of the login.",
   STORE_FOREIGN: "Name the ledger's own path or schema with --store.",
   STORE_CORRUPT:
-    "Move the file away with its -wal, -shm and -mark, and restore a backup: npx qavr ledger restore <backup> <file>. For PostgreSQL, restore the database.",
+    "Move the file away with its -wal, -shm and -mark, and restore a backup: npx qavr ledger restore <backup> <file>. For PostgreSQL, restore the database. Without a backup, npx qavr ledger export may still read what was learned; import it into a new ledger.",
   STORE_NEWER_SCHEMA: "Install the version of qavr that the application has.",
   STORE_BUSY: "Run it again. If the lock stays, look for a long transaction of another process.",
   STORE_TIMEOUT: "Run it again when the server has less to do.",
