@@ -19,7 +19,7 @@ export function liftOf<Arm extends string, Drawn extends string>(
   if (!counts || counts.length === 0) return undefined;
   const all = counts.map(({ learned, held }) => ({ a: sumsOf(learned), b: sumsOf(held) }));
   const compared = all.filter(({ a, b }) => a.n >= STRATUM_MINIMUM && b.n >= STRATUM_MINIMUM);
-  // Others count for nothing, so they are no progress either: before there is a comparison, that of the latest share is told.
+  // Other shares count for nothing. Before any share can be compared, the latest one is reported.
   const strata = compared.length > 0 ? compared : all.slice(-1);
   const total = (arm: "a" | "b"): number => strata.reduce((sum, stratum) => sum + stratum[arm].n, 0);
   const arms = <Value>(a: Value, b: Value) => ({ [served]: a, [drawn]: b }) as Record<Arm | Drawn, Value>;
