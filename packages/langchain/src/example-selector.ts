@@ -9,7 +9,7 @@ import { hashedUuid } from "./document-ids.js";
 import { type MemoryHandle, partsOf } from "./memory-parts.js";
 import { QavrRetriever, type RetrieverOptions } from "./qavr-retriever.js";
 import type { Base } from "./ranking/host.js";
-import { RETRIEVER_OPTIONS } from "./ranking/ranking-options.js";
+import { RETRIEVER_FIELDS } from "./ranking/ranking-options.js";
 
 /** Options of an example selector: those of a retriever, and the keys that LangChain's own selector by similarity has. */
 export interface ExampleSelectorOptions<Filter = unknown>
@@ -39,8 +39,7 @@ export function createExampleSelector(
   base: Base,
   { inputKeys, exampleKeys, ...options }: ExampleSelectorOptions = {},
 ): BaseExampleSelector {
-  const further = Object.fromEntries(RETRIEVER_OPTIONS.map((name) => [name, true as const]));
-  checkFields("An example selector", { ...options, inputKeys, exampleKeys }, { ...OPTIONS, ...further });
+  checkFields("An example selector", { ...options, inputKeys, exampleKeys }, { ...OPTIONS, ...RETRIEVER_FIELDS });
   const { prompts, kit } = partsOf(memory);
   const retriever = new QavrRetriever({ ...options, memory, base });
   if (kit.engine.enabled) prompts.follow();

@@ -1,8 +1,7 @@
 import type { Defined } from "@qavr/core/adapter";
-import { checkFields, type FieldRule, type FieldRules, FUNCTION, TEXT, whole } from "@qavr/core/adapter";
+import { type FieldRule, type FieldRules, FUNCTION, TEXT, whole } from "@qavr/core/adapter";
 import type { RetrieverOptions } from "../qavr-retriever.js";
 import type { Base } from "../ranking/host.js";
-import { RETRIEVER_OPTIONS } from "../ranking/ranking-options.js";
 import type { ReportOutcomeToolOptions } from "../tools/report-outcome-tool.js";
 import { type CountTokens, estimateTokens } from "./token-budget.js";
 
@@ -73,7 +72,7 @@ const REPORT_TOOL: FieldRule = [
 /** The middleware's own options; the retriever and the report tool check theirs. */
 type OwnOptions = Omit<MiddlewareOptions, "base" | keyof RetrieverOptions>;
 
-const OPTIONS: FieldRules<OwnOptions> = {
+export const MIDDLEWARE_RULES: FieldRules<OwnOptions> = {
   name: NAME,
   query: FUNCTION,
   maxTokens: whole(1),
@@ -82,18 +81,6 @@ const OPTIONS: FieldRules<OwnOptions> = {
   introduction: TEXT,
   reportTool: REPORT_TOOL,
 };
-
-const FIELDS = ["memory", "base", ...Object.keys(OPTIONS), ...RETRIEVER_OPTIONS];
-
-/** Refuses a field that neither the middleware nor its retriever has. @throws INVALID_ARGUMENT */
-export function assertMiddlewareFields(fields: object): void {
-  checkFields("qavrMiddleware()", fields, Object.fromEntries(FIELDS.map((name) => [name, true])));
-}
-
-/** @throws INVALID_ARGUMENT */
-export function assertMiddlewareOptions(options: OwnOptions): void {
-  checkFields("The middleware", options, OPTIONS);
-}
 
 function lastHumanText({ messages }: AgentState): string | undefined {
   return messages.findLast(({ type }) => type === "human")?.text;

@@ -27,8 +27,8 @@ import { answering, noteOwnCall } from "../tools/answering-tool.js";
 import { noteRead, retrieveForAgent } from "./agent-retrieval.js";
 import {
   type AgentState,
-  assertMiddlewareOptions,
   MIDDLEWARE_DEFAULTS,
+  MIDDLEWARE_RULES,
   type MiddlewareOptions,
 } from "./middleware-options.js";
 import { passedOn } from "./model-errors.js";
@@ -77,7 +77,6 @@ export function procedureMiddleware(fields: ProcedureMiddlewareFields): AgentMid
     ...rest
   } = fields;
   const parts = partsOf(memory);
-  assertMiddlewareOptions({ name, query });
   checkFields("procedureMiddleware()", fields, OPTIONS);
   assertProcedures(procedures);
   const { collection } = procedures;
@@ -133,11 +132,11 @@ export function procedureMiddleware(fields: ProcedureMiddlewareFields): AgentMid
 const OPTIONS: FieldRules<ProcedureMiddlewareFields> = {
   k: whole(1),
   maxCharacters: whole(1),
+  name: MIDDLEWARE_RULES.name,
+  query: MIDDLEWARE_RULES.query,
   // These are checked elsewhere.
   memory: true,
   procedures: true,
-  name: true,
-  query: true,
   namespace: true,
   context: true,
 };

@@ -1,15 +1,15 @@
-import { definedOnly } from "@qavr/core/adapter";
+import { checkFields, definedOnly } from "@qavr/core/adapter";
 import { type AgentMiddleware, createMiddleware } from "langchain";
 import { z } from "zod";
 import { assertFields, type MemoryHandle, partsOf } from "../memory-parts.js";
 import { QavrRetriever } from "../qavr-retriever.js";
+import { RETRIEVER_FIELDS } from "../ranking/ranking-options.js";
 import { createReportOutcomeTool } from "../tools/report-outcome-tool.js";
 import { noteRead, retrieveForAgent } from "./agent-retrieval.js";
 import {
   type AgentState,
-  assertMiddlewareFields,
-  assertMiddlewareOptions,
   MIDDLEWARE_DEFAULTS,
+  MIDDLEWARE_RULES,
   type MiddlewareOptions,
 } from "./middleware-options.js";
 import { passedOn } from "./model-errors.js";
@@ -44,12 +44,11 @@ export interface QavrMiddlewareFields extends MiddlewareOptions {
  */
 export function qavrMiddleware(fields: QavrMiddlewareFields): AgentMiddleware {
   assertFields("qavrMiddleware()", fields);
-  assertMiddlewareFields(fields);
+  checkFields("qavrMiddleware()", fields, { memory: true, base: true, ...MIDDLEWARE_RULES, ...RETRIEVER_FIELDS });
   const { memory, base, name, query, maxTokens, maxCharacters, countTokens, introduction, reportTool, ...rest } =
     fields;
   const parts = partsOf(memory);
   const given = { name, query, maxTokens, maxCharacters, countTokens, introduction };
-  assertMiddlewareOptions({ ...given, reportTool });
   const options = { ...MIDDLEWARE_DEFAULTS, ...definedOnly(given) };
   // An application's own counter may be asynchronous, so each run compares its count.
   if (options.countTokens === estimateTokens)

@@ -15,8 +15,8 @@ import { noteRead, retrieveForAgent } from "./agent-retrieval.js";
 import { describedCollections } from "./described-collections.js";
 import {
   type AgentState,
-  assertMiddlewareOptions,
   MIDDLEWARE_DEFAULTS,
+  MIDDLEWARE_RULES,
   type MiddlewareOptions,
 } from "./middleware-options.js";
 
@@ -76,7 +76,6 @@ export function rankedSkills(fields: RankedSkillsFields): AgentMiddleware {
     ...rest
   } = fields;
   const parts = partsOf(memory);
-  assertMiddlewareOptions({ name, query });
   checkFields("rankedSkills()", fields, OPTIONS);
   const stateKey = `_${name}`;
   const asCollection = describedCollections(collection);
@@ -144,10 +143,10 @@ const MOST = 1_000;
 
 const OPTIONS: FieldRules<RankedSkillsFields> = {
   maxCharacters: whole(1),
+  name: MIDDLEWARE_RULES.name,
+  query: MIDDLEWARE_RULES.query,
   // These are checked elsewhere.
   memory: true,
-  name: true,
-  query: true,
   collection: true,
   namespace: true,
   context: true,

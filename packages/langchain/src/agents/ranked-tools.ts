@@ -11,8 +11,8 @@ import { noteRead, retrieveForAgent } from "./agent-retrieval.js";
 import { describedCollections } from "./described-collections.js";
 import {
   type AgentState,
-  assertMiddlewareOptions,
   MIDDLEWARE_DEFAULTS,
+  MIDDLEWARE_RULES,
   type MiddlewareOptions,
 } from "./middleware-options.js";
 import { passedOn } from "./model-errors.js";
@@ -65,7 +65,6 @@ export function rankedTools(fields: RankedToolsFields): AgentMiddleware {
     ...rest
   } = fields;
   const parts = partsOf(memory);
-  assertMiddlewareOptions({ name, query });
   checkFields("rankedTools()", fields, OPTIONS);
   const all = namesOf(tools);
   const retriever = new QavrRetriever({
@@ -119,12 +118,12 @@ export function rankedTools(fields: RankedToolsFields): AgentMiddleware {
 
 const OPTIONS: FieldRules<RankedToolsFields> = {
   k: whole(1, MAX_FETCH_K),
+  name: MIDDLEWARE_RULES.name,
+  query: MIDDLEWARE_RULES.query,
   // These are checked elsewhere.
   memory: true,
   tools: true,
   base: true,
-  name: true,
-  query: true,
   collection: true,
   namespace: true,
   context: true,

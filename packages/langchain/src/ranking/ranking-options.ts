@@ -93,16 +93,10 @@ const OPTIONS: FieldRules<RankingOptions> = {
   idKey: TEXT,
 };
 
-/** Names of the options of a retriever, for callers that take further ones: it checks the values itself. */
-export const RETRIEVER_OPTIONS: readonly string[] = [
-  "k",
-  "filter",
-  ...Object.keys(OPTIONS),
-  "callbacks",
-  "tags",
-  "metadata",
-  "verbose",
-];
+/** The options of a retriever, for callers that take further ones: the retriever checks their values itself. */
+export const RETRIEVER_FIELDS: Readonly<Record<string, true>> = Object.fromEntries(
+  ["k", "filter", ...Object.keys(OPTIONS), "callbacks", "tags", "metadata", "verbose"].map((name) => [name, true]),
+);
 
 /** How many documents are returned by default. LangChain's own default. */
 export const DEFAULT_K = 4;
