@@ -3,7 +3,7 @@ import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { z } from "zod";
 import { MEMORY_ORDERS } from "../reports/memories.js";
 import { runModule } from "../run-module.js";
-import type { Style } from "../terminal/terminal.js";
+import { createStyle } from "../terminal/terminal.js";
 import { versionOf } from "../version.js";
 import type { Input, Output } from "./command.js";
 import * as doctor from "./doctor.js";
@@ -12,8 +12,7 @@ import * as runs from "./runs.js";
 import * as status from "./status.js";
 import * as why from "./why.js";
 
-const same = (text: string): string => text;
-const PLAIN: Style = { bold: same, dim: same, good: same, bad: same };
+const PLAIN = createStyle(process.stdout, false);
 
 interface Tool {
   readonly description: string;

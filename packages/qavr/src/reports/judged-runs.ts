@@ -80,7 +80,7 @@ export async function readRuns({ engine, store, namespace }: Ledger, progress?: 
   }
   const sources = [...new Set(unrevokedIn(events).map(({ source }) => source))];
   const all = runsIn(events);
-  // Whether a run was held out is not known without its retrieval. A sample lacks many of them, a whole ledger those compacted away.
+  // A run without its retrieval cannot be told to be held out. A whole ledger lacks only compacted ones; a sample lacks too many to drop.
   const { judged } = sampled ? all : runsIn(withRetrievals(events));
   return { ...all, judged, reporters: reportersIn(events), sources, events: eventsIn(events), sampled };
 }
