@@ -19,13 +19,8 @@ export type OwnLogCode = keyof typeof OWN_CODES;
  */
 export const LANGCHAIN_LOG_CODES: typeof SHARED_LOG_CODES & typeof OWN_CODES = { ...SHARED_LOG_CODES, ...OWN_CODES };
 
-/** Warnings about how a memory is wired up, by their code. */
-export const WIRING_WARNINGS: Readonly<Record<"NO_OUTCOME_TRACKING" | "NOTHING_TO_CHOOSE_FROM", string>> = {
-  NO_OUTCOME_TRACKING:
-    "Memories were retrieved outside any tracked run, so nothing can be learned from how it ends. " +
-    "Wrap the chain, graph or agent with memory.track(runnable), or pass callbacks: [memory.handler]; " +
-    "inside a plain function pass the run's config on: retriever.invoke(query, config).",
-  NOTHING_TO_CHOOSE_FROM:
-    "A wrapped retriever finds no more documents than are wanted, so learning can reorder them and never bring in a better one. " +
-    "Wrap the vector store itself, or let the retriever find more (asRetriever(20)) and name k.",
-};
+/** The warning of NO_OUTCOME_TRACKING. */
+export const NO_TRACKING: string =
+  "Memories were retrieved outside any tracked run, so nothing can be learned from how it ends. " +
+  "Wrap the chain, graph or agent with memory.track(runnable), or pass callbacks: [memory.handler]; " +
+  "inside a plain function pass the run's config on: retriever.invoke(query, config).";

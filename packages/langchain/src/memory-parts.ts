@@ -34,8 +34,8 @@ export interface MemoryParts {
   readonly evaluate: Evaluate<FinishedRun> | undefined;
   /** Called with each root run that ended, after its outcome is recorded. */
   readonly afterRun: Set<AfterRun>;
-  /** Warnings that are given once: a retrieval outside any tracked run, and a wrapped retriever without spare documents. */
-  readonly warn: { readonly untracked: () => void; readonly narrow: () => void };
+  /** Warns once of a retrieval outside any tracked run. */
+  readonly warnUntracked: () => void;
 }
 
 /** Hides the parts on the memory that applications hold. */

@@ -51,7 +51,7 @@ export class QavrCompressor extends BaseDocumentCompressor {
     const parts = this.#parts;
     if (!parts.kit.engine.enabled) return documents.slice(0, this.topN);
     const site = findRun(parts.runs, callbacks);
-    if (!site.tracked) parts.warn.untracked();
+    if (!site.tracked) parts.warnUntracked();
     const plan = planRerank(parts, site, this.options);
     const request = { ...plan, found: { documents }, text: query, k: this.topN, options: this.options };
     return (await rerank(parts, request)).documents;

@@ -7,7 +7,7 @@ import { definedOnly, illegalOption } from "@qavr/core/adapter";
 import { MARKS, mark, markOf } from "./marks.js";
 import { assertFields, type MemoryHandle, type MemoryParts, partsOf } from "./memory-parts.js";
 import { type QavrVectorStore, unwrapHost } from "./qavr-vector-store.js";
-import { assertBase, type Base, type Host, isVectorStore, mostOf } from "./ranking/host.js";
+import { assertBase, type Base, type Host, isVectorStore } from "./ranking/host.js";
 import { assertRankingOptions, DEFAULT_K, type RankingOptions } from "./ranking/ranking-options.js";
 import { search } from "./ranking/search.js";
 import { addSignal, findRun } from "./runs/find-run.js";
@@ -16,7 +16,11 @@ import { withHandler } from "./runs/track-runs.js";
 /** Options of a {@link QavrRetriever} besides its host. */
 // biome-ignore lint/suspicious/noExplicitAny: so that options which name no filter fit every store
 export interface RetrieverOptions<Filter = any> extends BaseRetrieverInput, RankingOptions {
-  /** How many documents to return. A wrapped retriever is asked for no number: without `k`, all that it finds are reordered. @default 4 for a store */
+  /**
+   * How many documents to return. A store's own retriever stands for its store. Any other retriever is asked for no number: without `k`,
+   * all that it finds are reordered.
+   * @default the own number of a store's retriever; 4 for a store
+   */
   readonly k?: number | undefined;
   /** Passed to the store untouched. */
   readonly filter?: Filter | undefined;
@@ -88,8 +92,6 @@ export class QavrRetriever extends BaseRetriever {
       ...(metadata ? { metadata } : {}),
       ...(verbose === undefined ? {} : { verbose }),
     });
-    const most = mostOf(host);
-    if (most !== undefined && most <= (k ?? most)) parts.warn.narrow();
     // An application's own subclass may filter documents, so it is not unwrapped.
     mark(this, MARKS.retriever, new.target === QavrRetriever);
     this.#parts = parts;
@@ -110,7 +112,7 @@ export class QavrRetriever extends BaseRetriever {
   ): Promise<DocumentInterface[]> {
     const { base, k, filter, options } = this;
     const site = findRun(this.#parts.runs, runManager);
-    if (!site.tracked) this.#parts.warn.untracked();
+    if (!site.tracked) this.#parts.warnUntracked();
     const callbacks = runManager?.getChild(isVectorStore(base) ? "vectorstore" : "base_retriever");
     const { documents } = await search(this.#parts, { base, text: query, k, filter, options, site, callbacks });
     return documents;
@@ -126,9 +128,9 @@ interface Unwrapped {
 }
 
 /**
- * The host inside `base`, if `base` is one of these retrievers or vector stores or such a store's own retriever, also of another
- * memory: ranking twice would count every memory twice. Its options are the defaults; its filter may separate tenants and is not
- * replaced.
+ * The host inside `base`: the store of a plain store's own retriever, which would find no better documents than it returns, or what a
+ * retriever or store of a memory wraps, since ranking twice would count every memory twice. Its options are the defaults; its filter may
+ * separate tenants and is not replaced.
  *
  * @throws INVALID_ARGUMENT
  */
@@ -158,17 +160,19 @@ export function unwrapBase(
 /** A retriever whose ranking another one takes over. */
 type Inner = Pick<QavrRetriever, "base" | "k" | "filter" | "options" | keyof BaseRetrieverInput>;
 
-/** A retriever to unwrap: one of these retrievers or the own one of a wrapped store; not a subclass of them. */
+/** A retriever to unwrap: one of these retrievers or the own one of a store; not a subclass of them. */
 function innerOf(value: unknown): Inner | undefined {
   if (markOf(value, MARKS.retriever) === true) return value as QavrRetriever;
-  const retriever = value as VectorStoreRetriever<QavrVectorStore> | null | undefined;
+  const retriever = value as VectorStoreRetriever | null | undefined;
   const store = retriever?.vectorStore;
-  if (!retriever || !store || markOf(store, MARKS.vectorStore) !== true) return undefined;
-  if (retriever.constructor !== store.asRetriever().constructor) return undefined;
+  if (!retriever || !isVectorStore(store) || retriever.constructor !== store.asRetriever().constructor)
+    return undefined;
   const { k, filter, searchType, searchKwargs, callbacks, tags, metadata, verbose } = retriever;
-  const { inner, options } = store;
-  // A search other than by similarity is the host's own and selects its documents itself.
-  const base =
-    searchType === "similarity" ? inner : inner.asRetriever({ k, filter, searchType, searchKwargs } as never);
+  const wrapped = markOf(store, MARKS.vectorStore);
+  const { inner, options } = wrapped === true ? (store as QavrVectorStore) : { inner: store, options: {} };
+  // A search other than by similarity is the host's own and selects its documents itself, and so may a subclass of a wrapped store.
+  const bySimilarity = searchType === "similarity" && wrapped !== false;
+  if (!bySimilarity && wrapped !== true) return undefined;
+  const base = bySimilarity ? inner : inner.asRetriever({ k, filter, searchType, searchKwargs } as never);
   return { base, k, filter, options, callbacks, tags, metadata, verbose } as Inner;
 }

@@ -188,7 +188,7 @@ export class QavrVectorStore<Store extends VectorStoreInterface = VectorStoreInt
 
   #site(callbacks: Callbacks | undefined): RunSite {
     const site = findRun(this.#parts.runs, callbacks);
-    if (!site.tracked) this.#parts.warn.untracked();
+    if (!site.tracked) this.#parts.warnUntracked();
     return site;
   }
 

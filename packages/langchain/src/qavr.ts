@@ -15,7 +15,7 @@ import { storableId } from "./document-ids.js";
 import { createExampleSelector } from "./example-selector.js";
 import { formatMemories } from "./format-memories.js";
 import { searchStore } from "./langgraph/search-store.js";
-import { type OwnLogCode, WIRING_WARNINGS } from "./log-codes.js";
+import { NO_TRACKING, type OwnLogCode } from "./log-codes.js";
 import type { Qavr } from "./memory.js";
 import { attachParts, type MemoryParts, ownNamespace } from "./memory-parts.js";
 import { QavrCompressor } from "./qavr-compressor.js";
@@ -122,7 +122,6 @@ function createParts(options: QavrOptions): MemoryParts {
   const warned = ["NO_OUTCOME_TRACKING"] as const;
   const problem = defaultStoreProblem(store);
   const kit = createRunKit<OwnLogCode>({ engine, logger, onError, problem, storable: storableId, warned });
-  const warning = (code: keyof typeof WIRING_WARNINGS) => (): void => kit.warnOnce(code, WIRING_WARNINGS[code]);
   const runs = createRunTree({
     ttl: episodeTtl ?? ENGINE_DEFAULTS.episodeTtl,
     maxRoots: maxOpenEpisodes ?? ENGINE_DEFAULTS.maxOpenEpisodes,
@@ -139,7 +138,7 @@ function createParts(options: QavrOptions): MemoryParts {
     label,
     evaluate,
     afterRun: new Set(),
-    warn: { untracked: warning("NO_OUTCOME_TRACKING"), narrow: warning("NOTHING_TO_CHOOSE_FROM") },
+    warnUntracked: () => kit.warnOnce("NO_OUTCOME_TRACKING", NO_TRACKING),
   };
 }
 

@@ -181,7 +181,7 @@ describe("when a run asks for what learning refuses", () => {
       asTheHost,
       asTheHost,
     ]);
-    expect(search.mock.calls.map(([, k]) => k)).toEqual([2, 3, 2]);
+    expect(search.mock.calls.map(([, k]) => k)).toEqual([2, 2, 2]);
     expect(new Set(codes())).toEqual(new Set(["RANKING_FAILED"]));
     expect(memory.handler.openRuns).toBe(0);
   });

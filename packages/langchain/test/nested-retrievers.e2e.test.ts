@@ -215,7 +215,7 @@ describe("a QavrCompressor", () => {
     });
     for (let run = 0; run < 12; run++) {
       await memory
-        .recall(vectors.asRetriever(3), QUESTION)
+        .recall(vectors, QUESTION, { k: 20 })
         .then(({ episode }) => episode.report({ success: true, helpful: ["scale"], harmful: ["restart"] }));
     }
     expect(await answer(memory, compression)).toEqual(["scale", "clear"]);
@@ -231,12 +231,14 @@ describe("a QavrRetriever around other parts of the same memory", () => {
 
   it("takes any plain retriever, returns all that it found and uses hashed request vectors", async () => {
     const { memory, vectors } = await bench();
-    expect(await answer(memory, memory.retriever(vectors.asRetriever(3)))).toEqual(["restart", "scale", "clear"]);
+    const plain = new OwnRetriever((question) => vectors.similaritySearch(question, 3));
+    expect(await answer(memory, memory.retriever(plain))).toEqual(["restart", "scale", "clear"]);
     expect((await memory.explain(RUN_ID))?.exposures[0]?.vectorSource).toBe("hashed");
   });
 
   it("returns the first k of what a plain retriever found", async () => {
     const { memory, vectors } = await bench();
-    expect(await answer(memory, memory.retriever(vectors.asRetriever(5), { k: 2 }))).toEqual(["restart", "scale"]);
+    const plain = new OwnRetriever((question) => vectors.similaritySearch(question, 5));
+    expect(await answer(memory, memory.retriever(plain, { k: 2 }))).toEqual(["restart", "scale"]);
   });
 });

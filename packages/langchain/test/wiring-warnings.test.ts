@@ -61,34 +61,6 @@ describe("a retrieval that nobody tracks", () => {
   });
 });
 
-describe("a retriever that finds no more than is wanted", () => {
-  it("becomes one process warning where there is no logger, and goes to the logger where there is one", async () => {
-    const emitWarning = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
-    const vectors = await memoryVectorStore();
-    const memory = qavr({ store: memoryStore() });
-    for (const found of [vectors.asRetriever(), vectors.asRetriever(2)]) memory.retriever(found);
-    memory.retriever(vectors.asRetriever(2), { k: 2 });
-    expect(emitWarning).toHaveBeenCalledTimes(1);
-    expect(emitWarning).toHaveBeenCalledWith(expect.stringContaining("Wrap the vector store itself"), {
-      type: "QavrWarning",
-      code: "NOTHING_TO_CHOOSE_FROM",
-    });
-    const heard = await bench();
-    heard.memory.retriever(vectors.asRetriever());
-    expect(heard.codes()).toEqual(["NOTHING_TO_CHOOSE_FROM"]);
-  });
-
-  it("is said of no store, no wider retriever, and not where learning is switched off", async () => {
-    const emitWarning = vi.spyOn(process, "emitWarning").mockImplementation(() => undefined);
-    const vectors = await memoryVectorStore();
-    const memory = qavr({ store: memoryStore() });
-    memory.retriever(vectors, { k: 2 });
-    memory.retriever(vectors.asRetriever(20), { k: 2 });
-    qavr({ store: memoryStore(), enabled: false }).retriever(vectors.asRetriever());
-    expect(emitWarning).not.toHaveBeenCalled();
-  });
-});
-
 describe("a store that cannot be opened", () => {
   /** A runtime whose Node lacks a module, or none of whose modules know it. */
   const without = (missing: string): void => {

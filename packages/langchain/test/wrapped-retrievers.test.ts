@@ -96,13 +96,37 @@ describe("a retriever of a memory that is wrapped once more", () => {
   });
 });
 
-describe("a wrapped store's own retriever", () => {
-  it("has enough to choose from, since its store asks for more", async () => {
-    const { memory, vectors, codes } = await bench();
-    await answer(memory, memory.retriever(memory.vectorStore(vectors).asRetriever(2)));
-    expect(codes()).not.toContain("NOTHING_TO_CHOOSE_FROM");
+describe("a store's own retriever", () => {
+  it("stands for its store, so that learning finds what the retriever's number leaves out", async () => {
+    const { memory, vectors } = await bench();
+    const found = ids(await vectors.similaritySearch(QUESTION, 20));
+    const last = found.at(-1) as string;
+    for (let run = 0; run < 5; run++) {
+      const { episode } = await memory.recall(vectors, QUESTION, { k: 20 });
+      await episode.report({ helpful: [last], harmful: [found[0] as string] });
+    }
+    expect(found.slice(0, 4)).not.toContain(last);
+    expect(await answer(memory, memory.retriever(vectors.asRetriever(), { k: 1 }))).toEqual([last]);
+    expect((await memory.explain(RUN_ID))?.exposures[0]?.vectorSource).toBe("host");
   });
 
+  it("keeps its number, filter and tags", async () => {
+    const { memory, vectors } = await bench();
+    const own = vectors.asRetriever({ k: 1, filter: only("scale"), tags: ["own"] } as never);
+    const retriever = memory.retriever(own);
+    expect([retriever.base, retriever.k, retriever.tags]).toEqual([vectors, 1, own.tags]);
+    expect(await answer(memory, retriever)).toEqual(["scale"]);
+    expect(() => memory.retriever(own, { filter: only("restart") })).toThrow("has one of its own");
+  });
+
+  it("is asked as it is where it does not search by similarity", async () => {
+    const { memory, vectors } = await bench();
+    const diverse = vectors.asRetriever({ k: 3, searchType: "mmr" });
+    expect(memory.retriever(diverse).base).toBe(diverse);
+  });
+});
+
+describe("a wrapped store's own retriever", () => {
   it.each(["similarity", "mmr"] as const)(
     "that searches by %s is ranked once, where its store learns",
     async (searchType) => {
@@ -123,7 +147,7 @@ describe("a wrapped store's own retriever", () => {
   );
 
   it("is not looked into when its store is of a class derived from ours", async () => {
-    const { memory, vectors, codes } = await bench();
+    const { memory, vectors } = await bench();
     class CheckedStore extends QavrVectorStore {
       override async similaritySearch(
         ...args: Parameters<QavrVectorStore["similaritySearch"]>
@@ -140,7 +164,6 @@ describe("a wrapped store's own retriever", () => {
     for (const base of [store, store.asRetriever(4), memory.vectorStore(store)]) {
       expect(await answer(memory, memory.retriever(base, { k: 4 }))).toEqual(["scale"]);
     }
-    expect(codes()).not.toContain("NOTHING_TO_CHOOSE_FROM");
   });
 
   it("is not looked into when it is of a class derived from it", async () => {

@@ -56,7 +56,7 @@ export async function searchStore(
     const texts = itemTexts(parts, site, items, options);
     return items.map((item, i) => found(item, texts[i] as string, undefined));
   }
-  if (!site.tracked) parts.warn.untracked();
+  if (!site.tracked) parts.warnUntracked();
   const ranking = rankingOptionsOf(options);
   const { plan, width } = await planSearch(parts, site, ranking, limit);
   const items = await ask(width.fetchK);

@@ -3,7 +3,6 @@ import type { DocumentInterface } from "@langchain/core/documents";
 import type { BaseRetrieverInterface } from "@langchain/core/retrievers";
 import type { VectorStoreInterface } from "@langchain/core/vectorstores";
 import { QavrError } from "@qavr/core";
-import { MARKS, markOf } from "../marks.js";
 import { isTextCollection, type TextCollection } from "./text-collection.js";
 
 /** A source of documents in LangChain. */
@@ -54,13 +53,6 @@ export function assertBase(base: unknown): asserts base is Base {
     "The wrapped object must be a vector store (similaritySearchWithScore), a retriever (invoke) or a collection (name and search). Pass the store itself.",
     { details: { received: base === null ? "null" : typeof base } },
   );
-}
-
-/** The most documents that a vector store's own retriever finds; undefined for other hosts, and for wrapped stores, which ask for more. */
-export function mostOf(host: unknown): number | undefined {
-  const { k, vectorStore } = host as { readonly k?: unknown; readonly vectorStore?: unknown };
-  if (markOf(vectorStore, MARKS.vectorStore) !== undefined) return undefined;
-  return isVectorStore(vectorStore) && typeof k === "number" ? k : undefined;
 }
 
 /**
