@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { COLUMNS, type Column, type HostedRequest, type Replay, replayOf } from "../src/real/columns.js";
+import { COLUMNS, type Column, type HostedRequest, type Replay, replayOf, TOLD_COLUMNS } from "../src/real/columns.js";
 import { loadRealSet, REAL_SETS, type RealSetName } from "../src/real/real-sets.js";
 import { referencesOf } from "../src/real/references.js";
 import { realPage, realSummary, resultsOf } from "../src/real/report.js";
@@ -95,6 +95,25 @@ describe("benchmark of real outcomes", () => {
     const learned = await runTrial(replay, "oar", embed);
     expect(learned.heldOut).toBeGreaterThan(0.9);
     expect(await runTrial(replay, "oar", embed)).toEqual(learned);
+  });
+
+  it("tells the category as the context where a column says so", async () => {
+    const alike = requests.map(({ id, category, candidates }, number): HostedRequest => {
+      const outcome = (helps: boolean): number => Number(helps === (number % 2 === 0));
+      return {
+        id,
+        text: "do it again",
+        ...(category === undefined ? {} : { category }),
+        candidates: candidates.slice(0, 2).map((one, place) => ({ ...one, outcome: outcome(place === 0) })),
+      };
+    });
+    const column = TOLD_COLUMNS.find(({ name }) => name === "skills, given, told") as Column;
+    const heldOut = async (told: boolean): Promise<number> => {
+      const own = { ...replay, column: { ...column, told }, stream: alike.slice(0, 60), heldOut: alike.slice(60) };
+      return (await runTrial(own, "oar", embed)).heldOut;
+    };
+    expect(await heldOut(true)).toBe(1);
+    expect(await heldOut(false)).toBe(0.5);
   });
 
   it("compares with references computed in hindsight", () => {

@@ -16,6 +16,8 @@ export interface Column {
   readonly k: number;
   /** Takes a part of the set. @default all of it */
   readonly part?: (requests: readonly RealRequest[]) => readonly RealRequest[];
+  /** The host names the category of each request as its context. @default false */
+  readonly told?: boolean;
 }
 
 const column = (name: string, set: RealSetName, host: Host, more: Partial<Column> = {}): Column => ({
@@ -60,6 +62,18 @@ export const COLUMNS: readonly Column[] = [
   column("bfcl-mid", "bfcl-models", "noise", { ...MIDDLING, k: 3 }),
   column("mawps", "prompts-mawps", "noise", { k: 3 }),
 ];
+
+const WITH_CATEGORIES: readonly RealSetName[] = ["bfcl-models", "skills"];
+
+/** The columns of sets with categories, with one memory shown, for a host that tells the category. */
+export const TOLD_COLUMNS: readonly Column[] = COLUMNS.filter(
+  ({ set, k }) => WITH_CATEGORIES.includes(set) && k === 1,
+).map((own) => ({ ...own, name: toldName(own.name), told: true }));
+
+/** Name of a column for a host that tells the category. */
+export function toldName(column: string): string {
+  return `${column}, told`;
+}
 
 /** A request as the host answers it: candidates by falling similarity, equal ones in random order. */
 export interface HostedRequest extends RealRequest {

@@ -2,7 +2,7 @@ import { installedVersions, withProgress } from "@qavr/lab";
 import { runBenchmark } from "../report/benchmark.js";
 import { PUBLISHED_SEEDS } from "../report/published-seeds.js";
 import { runJobs } from "../threads/run-jobs.js";
-import { COLUMNS } from "./columns.js";
+import { COLUMNS, TOLD_COLUMNS } from "./columns.js";
 import { REAL_SETS, type RealSetName } from "./real-sets.js";
 import { realPage, realSummary, resultsOf } from "./report.js";
 import { REAL_ROWS } from "./rows.js";
@@ -25,9 +25,10 @@ await runBenchmark({
         update((place + 1) / sets.length);
       }
     });
-    const jobs = COLUMNS.flatMap(({ name }) =>
-      seeds.flatMap((seed): RealJob[] => [{ column: name, seed }, ...rows.map((row) => ({ column: name, row, seed }))]),
-    );
+    const jobs = seeds.flatMap((seed): RealJob[] => [
+      ...COLUMNS.map(({ name }) => ({ column: name, seed })),
+      ...[...COLUMNS, ...TOLD_COLUMNS].flatMap(({ name }) => rows.map((row) => ({ column: name, row, seed }))),
+    ]);
     const results = await withProgress("trials", (update) =>
       runJobs<RealJob, RealResult>(new URL("./worker.mjs", import.meta.url), jobs, update),
     );

@@ -16,7 +16,7 @@ export interface RealCandidate {
 export interface RealRequest {
   readonly id: string;
   readonly text: string;
-  /** The known category of the request. For references only: a learner never sees it. */
+  /** The known category of the request. A learner sees it only as a context, where the host tells it. */
   readonly category?: string;
   readonly candidates: readonly RealCandidate[];
 }

@@ -1,7 +1,7 @@
 import { gainText, type Interval, markdownTable, mean, pairedInterval, plain } from "@qavr/lab";
 import { BASELINE_ROW, DEFAULT_ROW } from "../learning/rows.js";
 import { originLine, type Report } from "../report/benchmark.js";
-import { COLUMNS, type Column } from "./columns.js";
+import { COLUMNS, type Column, TOLD_COLUMNS, toldName } from "./columns.js";
 import { REAL_SETS } from "./real-sets.js";
 import type { Success } from "./trial.js";
 import type { RealResult } from "./worker.js";
@@ -76,22 +76,44 @@ function learnerTable(all: RealResults): string {
 
 /** Columns by the rows that matter most, with the best of the others. */
 function columnTable(all: RealResults): string {
-  const named = [BASELINE_ROW, DEFAULT_ROW];
-  const others = rowsOf(all, false).filter((row) => !named.includes(row));
-  const success = (column: string, row: string): string => average(both(all, column, row));
   return markdownTable(
     ["", BASELINE_ROW, "best other", `**${DEFAULT_ROW}**`],
-    COLUMNS.map(({ name }) => {
-      const best = others
-        .map((row) => ({ row, value: mean(both(all, name, row)) }))
-        .reduce<{ row: string; value: number } | undefined>((a, b) => (a && a.value >= b.value ? a : b), undefined);
-      return [
+    COLUMNS.map(({ name }) => [
+      name,
+      average(both(all, name, BASELINE_ROW)),
+      bestOther(all, name),
+      average(both(all, name, DEFAULT_ROW)),
+    ]),
+  );
+}
+
+/** The best row beside the default and the baseline, with its success. */
+function bestOther(all: RealResults, column: string): string {
+  const best = rowsOf(all, false)
+    .filter((row) => row !== BASELINE_ROW && row !== DEFAULT_ROW)
+    .map((row) => ({ row, value: mean(both(all, column, row)) }))
+    .reduce<{ row: string; value: number } | undefined>((a, b) => (a && a.value >= b.value ? a : b), undefined);
+  return best ? `${plain(best.value)} \`${best.row}\`` : "";
+}
+
+/** The default without and with the category told, and its share of the best per category while it learns. */
+function toldTable(all: RealResults): string {
+  const share = (column: string, untold: string): string => {
+    const best = values(all, untold, "best per category", "online");
+    return best.length > 0 ? plain(mean(values(all, column, DEFAULT_ROW, "online")) / mean(best)) : "";
+  };
+  return markdownTable(
+    ["", "not told", "told", "told, best other", "share, not told", "share, told"],
+    COLUMNS.map(({ name }) => ({ name, told: toldName(name) }))
+      .filter(({ told }) => TOLD_COLUMNS.some((one) => one.name === told))
+      .map(({ name, told }) => [
         name,
-        success(name, BASELINE_ROW),
-        best ? `${plain(best.value)} \`${best.row}\`` : "",
-        success(name, DEFAULT_ROW),
-      ];
-    }),
+        average(both(all, name, DEFAULT_ROW)),
+        `**${average(both(all, told, DEFAULT_ROW))}**`,
+        bestOther(all, told),
+        share(name, name),
+        share(told, name),
+      ]),
   );
 }
 
@@ -134,7 +156,7 @@ function leads(
 }
 
 export function realSummary(all: RealResults): string {
-  return [learnerTable(all), columnTable(all), referenceTable(all)].join("\n\n");
+  return [learnerTable(all), columnTable(all), toldTable(all), referenceTable(all)].join("\n\n");
 }
 
 export function realPage(all: Report<RealResults>): string {
@@ -160,6 +182,12 @@ ${learnerTable(all)}
 The mean of online and held-out success.
 
 ${columnTable(all)}
+
+## With the kind of task told
+
+The host names the category of each request as its [context](../explanation/learning.md#contexts). *Share*: success of \`${DEFAULT_ROW}\` while learning, of the best per category.
+
+${toldTable(all)}
 
 ## References
 

@@ -35,8 +35,9 @@ export async function runTrial(
     createId: countedIds(replay.seed),
     logger: { warn: fail, error: fail },
   });
-  const asked = ({ text, candidates }: HostedRequest): RankRequest => ({
+  const asked = ({ text, category, candidates }: HostedRequest): RankRequest => ({
     vector: embed(text),
+    context: replay.column.told ? category : undefined,
     space: "lsa-256",
     topK: replay.column.k,
     candidates: candidates.map(({ id, text: own, similarity }) => ({

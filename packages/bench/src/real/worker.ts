@@ -1,5 +1,5 @@
 import { cachedLsa, type Embed, lsaEmbedder } from "@qavr/lab";
-import { COLUMNS, type Column, replayOf } from "./columns.js";
+import { COLUMNS, type Column, replayOf, TOLD_COLUMNS } from "./columns.js";
 import { loadRealSet, type RealSetName } from "./real-sets.js";
 import { type Reference, referencesOf } from "./references.js";
 import { runTrial, type Success } from "./trial.js";
@@ -38,7 +38,7 @@ async function embedderFor(set: RealSetName): Promise<Embed> {
 
 /** The program of a thread of the pool. */
 export async function work(job: RealJob): Promise<RealResult> {
-  const column = COLUMNS.find(({ name }) => name === job.column) as Column;
+  const column = [...COLUMNS, ...TOLD_COLUMNS].find(({ name }) => name === job.column) as Column;
   const replay = await replayOf(column, job.seed);
   const embed = await embedderOf(column.set);
   const success: Partial<Record<Reference | string, Partial<Success>>> =
