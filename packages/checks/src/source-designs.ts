@@ -131,15 +131,15 @@ export const DESIGNS: readonly Design[] = [
     lines: [
       line(
         "P1",
-        "front matter with counts, owned by the framework",
+        "front matter with counts",
         "otherwise",
-        "The ledger has the counts; `stamp` writes them on request, under `metadata`, since skills allow no other fields.",
+        "The ledger has the counts; `stamp` writes them under `metadata`, since skills allow no other fields.",
       ),
       line("P2", "front matter is read and written, bodies keep their bytes", "works", "All other bytes do."),
       line("P3", "files without front matter have defaults", "works"),
       line("P4", "broken front matter loses nothing", "works"),
       line("P5", "a missing description is a warning", "works", "A finding; the words of the file name stand for it."),
-      line("P6", "a migration with a backup", "otherwise", "On request, with a dry run. Nothing needs it."),
+      line("P6", "a migration with a backup", "otherwise", "On request, with a dry run."),
       line(
         "P7",
         "one matcher in three tiers for skills and procedures",
@@ -209,7 +209,7 @@ export const DESIGNS: readonly Design[] = [
         "L10",
         "counts in a side table, Markdown untouched",
         "otherwise",
-        "The ledger is the table. `exportTable()` and `importTable()` write and read the design's own.",
+        "The ledger has the counts. `exportTable()` and `importTable()` write and read the table.",
       ),
       line("L11", "results carry counts, confidence, first and last reading", "works"),
       line("L12", "readme, changelog, tests", "works", "[`@qavr/markdown`](../../packages/markdown/README.md)."),
@@ -241,8 +241,8 @@ export function sourceDesignsPage(): string {
 
 # Source designs
 
-Of the ${lines.length} requirements of four published designs, with which qavr began, ${count("works")} work, ${count("partly")} work in part, ${count("otherwise")} are decided otherwise, and ${count("not built")} are not built.
-[The list](../../packages/checks/src/source-designs.ts) has each with notes, this page those that differ. Titles of tests begin with the code.
+qavr joins four published designs. Of their ${lines.length} requirements ${count("works")} work, ${count("partly")} work in part, ${count("otherwise")} are decided otherwise, and ${count("not built")} are not built.
+[The list](../../packages/checks/src/source-designs.ts) has them all; here are those that differ.
 
 ${DESIGNS.map(({ about }) => about).join("\n")}
 
