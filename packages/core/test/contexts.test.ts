@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Engine } from "../src/index.js";
+import type { Engine, RankRequest } from "../src/index.js";
 import { seededRandom } from "./support/random.js";
 import { testEngine } from "./support/test-engine.js";
 
@@ -10,15 +10,17 @@ const FOUND = [
   { id: "unrelated", similarity: 0.5 },
 ];
 
-const rank = (engine: Engine, context: string | undefined, record = true) =>
-  engine.rank({ ...(context ? { context } : {}), vector: REQUEST, candidates: FOUND, topK: FOUND.length, record });
+type Asked = Pick<RankRequest, "text" | "vector">;
+
+const rank = (engine: Engine, context: string | undefined, record = true, asked: Asked = { vector: REQUEST }) =>
+  engine.rank({ ...(context ? { context } : {}), ...asked, candidates: FOUND, topK: FOUND.length, record });
 
 /** Votes that the first memory helps in one context and misleads in the other, and the second the other way round. */
-async function teach(engine: Engine, runs: number): Promise<void> {
+async function teach(engine: Engine, runs: number, asked?: Asked): Promise<void> {
   for (let run = 0; run < runs; run++) {
     const [context, helpful, harmful] =
       run % 2 === 0 ? ["writing", "rewrite it", "add a log line"] : ["debugging", "add a log line", "rewrite it"];
-    const { episode } = await rank(engine, context);
+    const { episode } = await rank(engine, context, true, asked);
     await engine.end(episode, { reward: 1, helpful: [helpful as string], harmful: [harmful as string] });
   }
 }
@@ -40,5 +42,12 @@ describe("contexts", () => {
     for (const context of ["never met", undefined]) {
       expect((await rank(engine, context, false)).items[0]?.id).toBe("add a log line");
     }
+  });
+
+  it.each(["", "?!"])("tell requests apart that have no words: %j", async (text) => {
+    const { engine } = testEngine();
+    await teach(engine, 60, { text });
+    expect((await rank(engine, "writing", false, { text })).items[0]?.id).toBe("rewrite it");
+    expect((await rank(engine, "debugging", false, { text })).items[0]?.id).toBe("add a log line");
   });
 });

@@ -23,18 +23,21 @@ const directions = recentMap<string, Float32Array>(REMEMBERED);
  * evidence of its own falls back on that of the others. The default context turns nothing.
  */
 export function turnTowards(vector: Float32Array, context: string): Float32Array {
-  if (context === DEFAULT_CONTEXT) return vector;
-  addScaled(vector, WEIGHT * Math.sqrt(dot(vector, vector)), directionOf(context, vector.length));
+  const direction = contextVector(context, vector.length);
+  if (direction) addScaled(vector, WEIGHT * Math.sqrt(dot(vector, vector)), direction);
   return vector;
 }
 
-/** A fixed unit vector for a name: ±1/√dims, signs drawn from the name alone. */
-function directionOf(context: string, dims: number): Float32Array {
+/** A fixed unit vector for a name: ±1/√dims, signs drawn from the name alone. Undefined for the default context. */
+export function contextVector(context: string, dims: number): Float32Array | undefined {
+  if (context === DEFAULT_CONTEXT) return undefined;
   const key = `${dims}:${context}`;
   const known = directions.get(key);
   if (known) return known;
-  const direction = new Float32Array(dims);
-  for (let i = 0; i < dims; i++) direction[i] = (textHash(context, i + 1) & 1 ? 1 : -1) / Math.sqrt(dims);
+  const direction = Float32Array.from(
+    { length: dims },
+    (_, i) => (textHash(context, i + 1) & 1 ? 1 : -1) / Math.sqrt(dims),
+  );
   directions.set(key, direction);
   return direction;
 }

@@ -39,7 +39,8 @@ describe("textVector", () => {
     expect(cosine).toBeGreaterThan(0.999);
   });
 
-  it("is undefined for a text without words", () => {
+  it("is undefined for a text without words, unless a context is named", () => {
     expect(textVector("…", "default", nothing)).toBeUndefined();
+    expect(textVector("…", "deploy", nothing)?.length).toBe(HASHED_DIMS);
   });
 });

@@ -1,4 +1,4 @@
-import { turnTowards } from "./context-direction.js";
+import { contextVector, turnTowards } from "./context-direction.js";
 import { HASHED_DIMS, hashedVector } from "./hashed-vector.js";
 import { PROJECTED_DIMS, project } from "./projection.js";
 import { dequantise, quantise } from "./quantise.js";
@@ -23,10 +23,13 @@ export function hostVector(vector: ArrayLike<number>, context: string): RequestV
   return requestVector("host", vector.length, turnTowards(project(vector), context));
 }
 
-/** The hashed vector of a text, smoothed by the request's candidates and turned towards its context. Undefined for a text without words. */
+/**
+ * The hashed vector of a text, smoothed by the request's candidates and turned towards its context. A text without words is told by its
+ * context alone; undefined for one that names none.
+ */
 export function textVector(text: string, context: string, found: Found): RequestVector | undefined {
-  const vector = hashedVector(text);
-  return vector && requestVector("hashed", vector.length, turnTowards(smoothed(vector, found), context));
+  const vector = hashedVector(text) ?? contextVector(context, HASHED_DIMS);
+  return vector && requestVector("hashed", HASHED_DIMS, turnTowards(smoothed(vector, found), context));
 }
 
 /** Quantises and restores, so that ranking uses the recorded bits. */

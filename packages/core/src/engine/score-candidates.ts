@@ -91,13 +91,11 @@ export function createScorer(parts: EngineParts): (request: CheckedRequest) => P
   };
 
   function vectorOf(request: CheckedRequest): RequestVector | undefined {
-    const { vector, text, candidates, topK, context, ids, similarities } = request;
+    const { vector, text, candidates, context } = request;
     if (vector) return hostVector(vector, context);
     if (text === undefined) return undefined;
     return textVector(text, context, {
-      ids,
-      similarities,
-      topK,
+      ...request,
       neighbour(place) {
         const memory = textOf(candidates[place] as Candidate);
         return memory === undefined ? undefined : hashed(memory);

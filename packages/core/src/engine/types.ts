@@ -47,7 +47,8 @@ export interface RankRequest {
   readonly collection?: string | undefined;
   /**
    * The kind of task. What a memory earns in one context counts fully there and partly in others. Name it when the same
-   * words need different memories in different tasks; where they need the same ones, it only slows learning. @default "default"
+   * words need different memories in different tasks; where they need the same ones, it only slows learning. It takes effect with a `text`,
+   * which may be empty, or a `vector`. @default "default"
    */
   readonly context?: string | undefined;
   /** The request's text; hashed into a vector when `vector` is absent, smoothed by the candidates and the texts of the nearest ones. Never stored. */
