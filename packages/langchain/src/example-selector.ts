@@ -45,11 +45,12 @@ export function createExampleSelector(
   if (kit.engine.enabled) prompts.follow();
   const examples: Pick<VectorStoreRetrieverInterface, "invoke" | "addDocuments"> = {
     invoke(text) {
-      const runId = prompts.current();
+      const prompt = prompts.current();
       // Without a prompt's run this is any retrieval: LangGraph's context has the run, or it is recorded without an outcome.
-      if (runId === undefined) return retriever.invoke(text);
+      if (!prompt) return retriever.invoke(text);
       const handlers = [memory.handler];
-      const manager = new CallbackManagerForRetrieverRun(runId, handlers, handlers, [], [], {}, {});
+      const { id, metadata } = prompt;
+      const manager = new CallbackManagerForRetrieverRun(id, handlers, handlers, [], [], {}, { ...metadata });
       return retriever._getRelevantDocuments(text, manager);
     },
     addDocuments: (documents) => addExamples(retriever.base, documents),

@@ -1,7 +1,9 @@
+import type { Callbacks } from "@langchain/core/callbacks/manager";
 import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
 import { describe, expect, it } from "vitest";
 import { type Bench, bench, credit, RUN_ID } from "./support/bench.js";
-import { only } from "./support/corpus.js";
+import { ids, only } from "./support/corpus.js";
+import { fewShot } from "./support/few-shot.js";
 import { retrieving } from "./support/retrieving.js";
 
 /** A tracked run that is shown one memory in each of several namespaces. */
@@ -62,6 +64,25 @@ describe("scope", () => {
     expect(await credit(memory, "tenant:root")).toEqual({ restart: 1, scale: 1 });
     expect(seen.length).toBeGreaterThan(0);
     for (const info of seen) expect(info).toEqual({ input: "payment queue stuck", tags: ["prod"] });
+  });
+
+  it("has the context that a part of the run names, as a router does, and the root's namespace", async () => {
+    const { memory, retriever, vectors } = await bench();
+    const named = (context: string) => ({ metadata: { qavr_context: context, qavr_namespace: "part" } });
+    const exampleSelector = memory.exampleSelector(vectors, { k: 1 });
+    const prompt = fewShot(exampleSelector, "{kind}");
+    const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
+      await retriever.invoke(question, config);
+      await retriever.invoke(question, { ...config, ...named("deploy") });
+      await retriever
+        .pipe(ids)
+        .withConfig(named("billing"))
+        .invoke(question, { callbacks: config.callbacks as Callbacks });
+      await prompt.invoke({ question }, { ...config, ...named("prompt") });
+    });
+    await memory.track(chain).invoke("payment queue stuck", { metadata: { qavr_context: "ops" }, runId: RUN_ID });
+    const contexts = (await memory.explain(RUN_ID))?.exposures.map(({ context }) => context);
+    expect(contexts).toEqual(["ops", "deploy", "billing", "prompt"]);
   });
 
   it.each([

@@ -2,7 +2,7 @@ import type { Callbacks } from "@langchain/core/callbacks/manager";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { AsyncLocalStorageProviderSingleton } from "@langchain/core/singletons";
 import { MARKS, markOf } from "../marks.js";
-import type { RunInfo } from "./run-scope.js";
+import { type RunInfo, SCOPE_KEYS } from "./run-scope.js";
 import type { RunNode, RunTree } from "./run-tree.js";
 import { tracedRuns } from "./traced-run.js";
 
@@ -54,7 +54,7 @@ export function findRun(runs: RunTree, callbacks: unknown): RunSite {
     tracked,
     isLate: run === undefined && runId !== undefined && runs.knows(runId),
     caller: { runId, handlers },
-    info: run && run.root.kind !== "retriever" ? infoOf(run) : callerInfo(manager, run?.root.id ?? runId),
+    info: run && run.root.kind !== "retriever" ? infoOf(run, manager) : callerInfo(manager, run?.root.id ?? runId),
   };
 }
 
@@ -87,20 +87,29 @@ function signalsIn(config: RunnableConfig | undefined): AbortSignal[] {
   return [config?.signal, ofGraph?.externalAbortSignal].filter((signal) => signal !== undefined);
 }
 
-function infoOf({ root }: RunNode): RunInfo {
-  return { runId: root.id, metadata: root.metadata, tags: root.tags, input: root.input };
+/** The root's facts. A part of the run may name another context in its metadata: a router knows it only during the run. */
+function infoOf({ root }: RunNode, manager: ManagerShape | undefined): RunInfo {
+  const { context: key } = SCOPE_KEYS;
+  const named = metadataOf(manager)[key];
+  const metadata = named === undefined ? root.metadata : { ...root.metadata, [key]: named };
+  return { runId: root.id, metadata, tags: root.tags, input: root.input };
 }
 
 /** For a retrieval outside any chain: the caller's metadata and tags, without the retriever's own, which would replace them. */
 function callerInfo(manager: ManagerShape | undefined, runId: string | undefined): RunInfo {
-  const metadata = manager?.inheritableMetadata;
   const tags = manager?.inheritableTags;
   return {
     runId,
-    metadata: typeof metadata === "object" && metadata !== null ? (metadata as Record<string, unknown>) : {},
+    metadata: metadataOf(manager),
     tags: Array.isArray(tags) ? (tags as string[]) : [],
     input: undefined,
   };
+}
+
+/** The metadata that parts of a run inherit. */
+function metadataOf(manager: ManagerShape | undefined): Readonly<Record<string, unknown>> {
+  const metadata = manager?.inheritableMetadata;
+  return typeof metadata === "object" && metadata !== null ? (metadata as Record<string, unknown>) : {};
 }
 
 function managerOf(callbacks: unknown): ManagerShape | undefined {

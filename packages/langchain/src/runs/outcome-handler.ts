@@ -62,7 +62,7 @@ export class OutcomeHandler extends BaseCallbackHandler {
     runId: string,
     fourth?: string,
     tags: string[] = [],
-    metadata?: Metadata,
+    metadata: Metadata = {},
     seventh?: string,
     eighth?: string,
   ): void {
@@ -73,12 +73,12 @@ export class OutcomeHandler extends BaseCallbackHandler {
       id: runId,
       parent,
       kind: "chain",
-      metadata: metadata ?? {},
+      metadata,
       tags,
       input: announced === "" && starting.has(runId) ? unwrapped(starting.get(runId), "input") : announced,
       parts: partsOfRun(chain, tags),
     });
-    if (fourth === "prompt" || seventh === "prompt") this.#parts.prompts.name(runId);
+    if (fourth === "prompt" || seventh === "prompt") this.#parts.prompts.name({ id: runId, metadata });
   }
 
   override handleToolStart(

@@ -5,10 +5,15 @@ import { QavrError } from "@qavr/core";
 import type { RunNode, RunTree } from "./run-tree.js";
 
 /** A chain that has started; a prompt's has an id. */
-interface Started {
-  id?: string;
+interface Started extends Partial<PromptRun> {
   /** Undefined for a prompt that began after its root was closed. */
   run?: RunNode | undefined;
+}
+
+/** A prompt's run, with its metadata and that of the runs around it. */
+export interface PromptRun {
+  readonly id: string;
+  readonly metadata: Readonly<Record<string, unknown>>;
 }
 
 /**
@@ -27,9 +32,9 @@ export interface PromptRuns {
   /** Has the chains that this handler watches enter when they start. */
   watch(handler: BaseCallbackHandler): void;
   /** Names the prompt that has just entered. */
-  name(runId: string): void;
-  /** Id of the prompt's run around the caller; undefined outside prompts, and after the prompt has ended. */
-  current(): string | undefined;
+  name(prompt: PromptRun): void;
+  /** The prompt's run around the caller; undefined outside prompts, and after the prompt has ended. */
+  current(): PromptRun | undefined;
 }
 
 export function createPromptRuns(runs: RunTree): PromptRuns {
@@ -38,7 +43,7 @@ export function createPromptRuns(runs: RunTree): PromptRuns {
   /** Starts a run as prompts do, and looks for its id where a prompt would be formatted. */
   const reachesPrompts = (): boolean => {
     const handler = BaseCallbackHandler.fromMethods({
-      handleChainStart: (_chain, _inputs, runId) => prompts.name(runId),
+      handleChainStart: (_chain, _inputs, runId) => prompts.name({ id: runId, metadata: {} }),
     });
     handler.awaitHandlers = true;
     prompts.watch(handler);
@@ -47,7 +52,7 @@ export function createPromptRuns(runs: RunTree): PromptRuns {
     storage?.enterWith({});
     const id = crypto.randomUUID();
     void manager.handleChainStart({ lc: 1, type: "not_implemented", id: [] }, {}, id, "prompt");
-    const found = prompts.current() === id;
+    const found = prompts.current()?.id === id;
     storage?.enterWith({});
     return found;
   };
@@ -71,13 +76,13 @@ export function createPromptRuns(runs: RunTree): PromptRuns {
           return false;
         },
       }),
-    name(runId) {
+    name(prompt) {
       const started = storage?.getStore();
-      if (started) Object.assign(started, { id: runId, run: runs.find(runId) });
+      if (started) Object.assign(started, { ...prompt, run: runs.find(prompt.id) });
     },
     current() {
-      const started = storage?.getStore();
-      return started?.run?.end ? undefined : started?.id;
+      const { id, metadata = {}, run } = storage?.getStore() ?? {};
+      return id === undefined || run?.end ? undefined : { id, metadata };
     },
   };
   return prompts;

@@ -4,7 +4,10 @@ import { type RunScope, type ScopeOptions, type ScopeRules, scopeOf, scopePart }
 export interface RunInfo {
   /** Id of the root run; undefined outside any run. */
   readonly runId: string | undefined;
-  /** Metadata of the root run. `configurable` is not part of it: LangChain shows that to tracers only. */
+  /**
+   * Metadata of the root run, with the `qavr_context` nearest to a retrieval. `configurable` is not part of it: LangChain shows that to
+   * tracers only.
+   */
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly tags: readonly string[];
   /** Input of the root run; undefined outside any run. For `{ input: x }` alone it is `x`: LangChain announces a plain `x` likewise. */
