@@ -310,6 +310,14 @@ describe("qavr why", () => {
     expect((await qavr("why", episode, "-s", path)).stdout).toContain(`Run ${episode}: failure (verified)\n`);
   });
 
+  it("names the context of a retrieval", async () => {
+    const { path, engine } = newLedger();
+    const { episode } = await engine.rank({ context: "deploy", candidates: [{ id: "a", similarity: 1 }], topK: 1 });
+    await engine.end(episode);
+    await engine.close();
+    expect((await qavr("why", episode, "-s", path)).stdout).toContain("the host's order, context deploy, oar@");
+  });
+
   it("says of a memory where it was shown, and why not", async () => {
     const { stdout } = await qavr("why", "d4", "-s", ledger);
     expect(stdout).toContain("Note 4");

@@ -38,11 +38,17 @@ export function nameOf({ id, label }: { readonly id: string; readonly label?: st
   return shown(label ?? id, most);
 }
 
-/** The order that a retrieval showed, in words. */
-export function orderOf({ order, heldOut, memoryOff }: Pick<ExposureView, "order" | "heldOut" | "memoryOff">): string {
-  if (memoryOff) return "memory off: nothing was shown";
-  if (heldOut) return "held out: the host's order stands";
-  return order === "learned" ? "learned order" : "the host's order";
+/** The order that a retrieval showed, in words, with the context that it named. */
+export function orderOf({
+  order,
+  heldOut,
+  memoryOff,
+  context,
+}: Pick<ExposureView, "order" | "heldOut" | "memoryOff" | "context">): string {
+  const named = context === "default" ? "" : `, context ${shown(context)}`;
+  if (memoryOff) return `memory off: nothing was shown${named}`;
+  if (heldOut) return `held out: the host's order stands${named}`;
+  return `${order === "learned" ? "learned order" : "the host's order"}${named}`;
 }
 
 /** Values in [0, 1] as a line of bars. */
