@@ -27,3 +27,18 @@ it("ranks on where a group has a name that a ledger cannot keep, such as a long 
   expect(groups).toEqual([expect.stringMatching(/^id:/), expect.stringMatching(/^id:/), "short"]);
   expect(new Set(groups).size).toBe(3);
 });
+
+it.each([
+  ["the collection", undefined, ["letters", undefined]],
+  ["the metadata under a key, first", "tool", ["post", "7"]],
+])("reads the group of a collection's memory as named by %s", async (_by, groupKey, expected) => {
+  const memory = qavr({ store: memoryStore(), logger: {} });
+  const rank = vi.spyOn(memory.engine, "rank");
+  const search = async () => [
+    { id: "a", text: "sends a letter", similarity: 0.9, group: "letters", metadata: { tool: "post" } },
+    { id: "b", text: "money exchange", similarity: 0.8, metadata: { tool: 7 } },
+  ];
+  const { documents } = await memory.recall({ name: "notes", search }, "send a letter", { k: 1, groupKey });
+  expect(rank.mock.calls[0]?.[0].candidates.map(({ group }) => group)).toEqual(expected);
+  expect(documents[0]?.metadata).toEqual({ tool: "post" });
+});

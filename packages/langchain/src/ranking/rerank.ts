@@ -1,7 +1,7 @@
 import type { DocumentInterface } from "@langchain/core/documents";
 import type { VectorStoreInterface } from "@langchain/core/vectorstores";
 import type { Ranking } from "@qavr/core";
-import { byRank, groupIn, type RunRanking, type RunScope, toLabel, withRecency } from "@qavr/core/adapter";
+import { byRank, type RunRanking, type RunScope, toLabel, withRecency } from "@qavr/core/adapter";
 import { documentId } from "../document-ids.js";
 import type { MemoryParts } from "../memory-parts.js";
 import { isOver, type RunSite } from "../runs/find-run.js";
@@ -10,6 +10,7 @@ import type { Found } from "./host.js";
 import type { RankingOptions } from "./ranking-options.js";
 import { isBestFirst } from "./score-directions.js";
 import { bestFirst, toSimilarities } from "./similarities.js";
+import { groupOf } from "./text-collection.js";
 import { traceRanking } from "./trace-ranking.js";
 
 /** The parts of a memory that take part in a ranking. */
@@ -126,7 +127,7 @@ function rankingOf(
         text: document.pageContent,
         label: toLabel(label?.(document)),
         unverified: options.unverified?.(document) === true,
-        group: groupIn(document.metadata, options.groupKey),
+        group: groupOf(document, options.groupKey),
       })),
       topK,
       // Outside a run an empty list has no document to report about.

@@ -1,6 +1,7 @@
-import { Document } from "@langchain/core/documents";
+import { Document, type DocumentInterface } from "@langchain/core/documents";
 import type { VectorStoreInterface } from "@langchain/core/vectorstores";
 import { QavrError } from "@qavr/core";
+import { groupIn } from "@qavr/core/adapter";
 
 /** A body of memories that is searched by text, such as `localMemories()` of `@qavr/local`. */
 export interface TextCollection {
@@ -16,6 +17,8 @@ export interface TextCollection {
       readonly similarity: number;
       readonly query?: string | undefined;
       readonly metadata?: object | undefined;
+      /** Its tool, intent, file or topic. `grouped` of `@qavr/learners` learns from it. @default no group */
+      readonly group?: string | undefined;
     }[]
   >;
   /** For `addDocuments`. @default documents cannot be added */
@@ -31,6 +34,14 @@ export interface TextCollection {
   of?(namespace: string): TextCollection;
   /** For `delete`. @default documents cannot be deleted */
   delete?(ids: readonly string[]): Promise<unknown>;
+}
+
+/** Groups that collections named: documents have no field for them. */
+const groups = new WeakMap<DocumentInterface, string | undefined>();
+
+/** The group of a document, as its metadata has it under a key, else as its collection named it. */
+export function groupOf(document: DocumentInterface, key: string | undefined): string | undefined {
+  return groupIn(document.metadata, key) ?? groups.get(document);
 }
 
 /** True for a collection that is no vector store or retriever of LangChain. */
@@ -54,10 +65,13 @@ export function asVectorStore(collection: TextCollection): VectorStoreInterface 
     if (!Array.isArray(hits)) {
       throw new QavrError("INVALID_ARGUMENT", `The search of the collection ${collection.name} must return a list.`);
     }
-    return hits.map(({ id, text: pageContent, similarity, query, metadata = {} }) => [
-      new Document({ id, pageContent, metadata: { ...metadata, ...(query === undefined ? {} : { query }) } }),
-      similarity,
-    ]);
+    return hits.map((hit) => {
+      const { id, text: pageContent, similarity, query, metadata = {} } = hit;
+      const named = { ...metadata, ...(query === undefined ? {} : { query }) };
+      const document = new Document({ id, pageContent, metadata: named });
+      groups.set(document, groupIn(hit, "group"));
+      return [document, similarity];
+    });
   };
   const store: Partial<VectorStoreInterface> = {
     _vectorstoreType: () => "text_collection",
