@@ -50,3 +50,12 @@ describe("what starting the demo installs", () => {
     expect(outside.size).toBeLessThanOrEqual(100);
   });
 });
+
+describe("the lockfile", () => {
+  it.each(["turbo", "@biomejs/biome"])("has the program of %s for every system", (tool) => {
+    const manifest = JSON.parse(readFileSync(repositoryFile(`node_modules/${tool}/package.json`), "utf8"));
+    for (const [build, version] of Object.entries(manifest.optionalDependencies)) {
+      expect(lockfile.snapshots).toHaveProperty([`${build}@${version}`]);
+    }
+  });
+});
