@@ -8,7 +8,8 @@ import {
 } from "@langchain/core/runnables";
 import { describe, expect, it } from "vitest";
 import type { Qavr } from "../src/index.js";
-import { bench, credit, QUESTION } from "./support/bench.js";
+import { bench, credit, nothingOpen, QUESTION } from "./support/bench.js";
+import { failing as failingNode, graph } from "./support/graph.js";
 
 const answering = (retriever: Runnable<string, DocumentInterface[]>): Runnable<string, string> =>
   RunnableLambda.from(async (question: string, config: RunnableConfig) => {
@@ -78,3 +79,20 @@ it("a stream of a tracked function learns in the namespace that follows its inpu
   await readAll(await memory.track(answering(retriever)).stream(QUESTION));
   expect(await credit(memory, "about:payment")).toEqual({ restart: 1, scale: 1 });
 });
+
+it.each(["v1", "v2"] as const)(
+  "a graph whose events of version %s are sent to a client has ended with them",
+  async (version) => {
+    for (const [respond, verdict] of [
+      [() => ({ answer: "done" }), 1],
+      [failingNode, -1],
+    ] as const) {
+      const tools = await bench();
+      const tracked = tools.memory.track(graph(tools, respond).compile());
+      const events = tracked.streamEvents({ question: QUESTION }, { version, encoding: "text/event-stream" });
+      await readAll(events).catch(() => undefined);
+      expect(await credit(tools.memory)).toEqual({ restart: verdict, scale: verdict });
+      expect(await nothingOpen(tools.memory)).toBe(true);
+    }
+  },
+);

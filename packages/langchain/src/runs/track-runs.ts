@@ -53,6 +53,9 @@ type Stream = (input: unknown, options?: StreamOptions) => Promise<AsyncIterator
 interface StreamOptions {
   readonly runId?: string;
   readonly signal?: AbortSignal;
+  /** Of the events that are streamed. */
+  readonly version?: string;
+  readonly encoding?: unknown;
 }
 
 /** What is streamed. */
@@ -92,8 +95,10 @@ function endingLeftStreams<Runnable>(tracked: Runnable, handler: OutcomeHandler,
   streamed.stream = async (input, options) => {
     const runId = options?.runId ?? configuredRunId(streamed) ?? crypto.randomUUID();
     runs.starting.set(runId, input);
+    // A graph whose events are encoded encodes its chunks as well, stops at the first one and announces no end.
+    const given = options?.version ? { ...options, runId, encoding: undefined } : { ...options, runId };
     // It has started when the stream is there.
-    const chunks = await stream.call(streamed, input, { ...options, runId }).finally(() => runs.starting.delete(runId));
+    const chunks = await stream.call(streamed, input, given).finally(() => runs.starting.delete(runId));
     if (typeof chunks?.next !== "function") return chunks;
     const end = async (error: unknown): Promise<void> => {
       const run = runs.find(runId);
