@@ -1,14 +1,16 @@
+import { setTimeout as pause } from "node:timers/promises";
 import { Agent, type AgentConfig } from "@mastra/core/agent";
 import { createDurableAgent } from "@mastra/core/agent/durable";
 import { Mastra } from "@mastra/core/mastra";
+import { createTool } from "@mastra/core/tools";
 import { createStep, createWorkflow } from "@mastra/core/workflows";
 import { beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { heldStore } from "../../core/test/support/held-store.js";
 import { type Bench, bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
 import { consume, type Expected, expectRun, FAILURE, SUCCESS, WEAK_FAILURE } from "./support/expected-runs.js";
-import { type Script, scriptedModel } from "./support/scripted-model.js";
-import { tools } from "./support/tools.js";
+import { type Script, scriptedModel, type Turn } from "./support/scripted-model.js";
+import { NO_INPUT, tools } from "./support/tools.js";
 
 const THREAD = "task";
 const NOTE = "deploy the service with helm upgrade";
@@ -87,6 +89,47 @@ describe("a run", () => {
       await expect.poll(async () => (await latest(given.memory, THREAD))?.state).toBe("ended");
       resumed.cleanup();
       await expectIt(SUCCESS);
+    });
+  });
+
+  describe("with a task in the background", () => {
+    const slow = createTool({
+      id: "slow",
+      description: "Takes its time.",
+      inputSchema: NO_INPUT,
+      background: { enabled: true },
+      execute: () => pause(100, { ok: true }),
+    } as never);
+
+    /** Mastra lets the agent go on without a question when the task is done. */
+    async function runToIdle(...later: Turn[]): Promise<string> {
+      const script: Script = [{ tool: "slow" }, { text: "started" }, ...later];
+      const agent = scriptedAgent(given.memory, script, { tools: { ...tools, slow } } as Config);
+      new Mastra({ agents: { agent }, storage: given.storage, logger: false, backgroundTasks: { enabled: true } });
+      const output = await agent.stream(QUESTION, { memory: on, untilIdle: true });
+      await consume(output).catch(() => undefined);
+      return output.runId;
+    }
+
+    it.each<[string, Turn[], Expected]>([
+      ["succeeds weakly", [{ text: "with helm" }], SUCCESS],
+      ["whose model rejects after it has failed", [{ error: new Error("down") }], FAILURE],
+      ["whose last tool failed after it has weakly failed", [{ tool: "fails" }, { text: "sorry" }], WEAK_FAILURE],
+    ])("%s, and is the latest of its thread", async (_what, later, { reward, tier }) => {
+      const runId = await runToIdle(...later);
+      await given.memory.flush();
+      expect(await given.memory.explain({ runId })).toMatchObject({ state: "ended", outcome: { reward, tier } });
+      const { status } = await given.memory.reportOutcome({ threadId: THREAD, success: false });
+      expect(status).toBe("committed");
+      expect((await given.memory.explain({ runId }))?.outcome).toMatchObject({ reward: 0, tier: "user" });
+    });
+
+    it("is judged by its last answer", async () => {
+      given = bench({ evaluate: ({ text }) => (text === "" ? undefined : text !== "sorry") });
+      note = await remember(given.memory, NOTE);
+      const runId = await runToIdle({ text: "sorry" });
+      await given.memory.flush();
+      expect((await given.memory.explain({ runId }))?.outcome).toMatchObject({ reward: 0, tier: "verified" });
     });
   });
 

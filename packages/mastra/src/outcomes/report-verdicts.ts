@@ -1,8 +1,6 @@
 import type { MastraDBMessage } from "@mastra/core/memory";
-import type { OutcomeInput } from "@qavr/core";
-import { createRunSession } from "@qavr/core/adapter";
 import type { MemoryParts } from "../memory-parts.js";
-import type { EndedRun } from "../runs/later-verdicts.js";
+import { reportAll } from "../runs/later-verdicts.js";
 
 /** Mastra's note of a network's completion check. An aborted network has one without any check. */
 const CHECKED = /^###### /m;
@@ -25,7 +23,7 @@ export async function reportNetworks(parts: MemoryParts, messages: readonly Mast
     if (!passed && !LAST.test(text)) continue;
     const runs = parts.shared.later.takeNetwork(threadId);
     const outcome = CHECKED.test(text) ? parts.outcomes[passed ? "stop" : "incomplete"] : null;
-    await reportAll(parts, runs, outcome, "network");
+    await reportAll(parts, runs, outcome && { source: "network", ...outcome }, "network");
   }
 }
 
@@ -42,24 +40,7 @@ export interface FinishedWorkflow {
 export async function reportWorkflow(parts: MemoryParts, { status, requestContext }: FinishedWorkflow): Promise<void> {
   const row = status === "success" ? "stop" : status === "failed" ? "error" : undefined;
   if (row === undefined) return;
-  await reportAll(parts, parts.shared.later.takeWorkflow(requestContext), parts.outcomes[row], "workflow");
-}
-
-/** Records a verdict behind its caller, as the ends of runs are, and after those: of one tier the later outcome counts. */
-async function reportAll(
-  { kit }: MemoryParts,
-  runs: readonly EndedRun[],
-  outcome: OutcomeInput | null | undefined,
-  source: string,
-): Promise<void> {
-  if (!outcome || runs.length === 0) return;
-  const recorded = kit.record(async () => {
-    await Promise.allSettled(runs.map((run) => run.recorded));
-    const verdict = createRunSession({ engine: kit.engine, open: () => "", outcomeKey: source });
-    for (const { episode, namespace } of (await Promise.all(runs.map(({ session }) => session.episodes()))).flat()) {
-      verdict.add(namespace, episode);
-    }
-    await verdict.end({ outcome: { source, ...outcome } });
-  }, undefined);
-  await kit.held(recorded);
+  const outcome = parts.outcomes[row];
+  const runs = parts.shared.later.takeWorkflow(requestContext);
+  await reportAll(parts, runs, outcome && { source: "workflow", ...outcome }, "workflow");
 }

@@ -48,6 +48,7 @@ export function planRecall(
     const traceId = tracingContext?.currentSpan?.traceId;
     const open = record ? openRun : openUnrecorded;
     const mayContinue = messageList.get.input.db().length === 0;
+    if (!mayContinue) shared.later.asked(threadId);
     const run = open(parts, scope, { threadId, resourceId, traceId, routes, mayContinue }, requestContext);
     if (routes) shared.later.routes(threadId, requestContext);
     const text = requestText(messages);

@@ -7,6 +7,7 @@ import { warnOfUnknownEnd } from "../wiring-warnings.js";
 import { type AgentRun, hasRecordedMemories } from "./agent-run.js";
 import { storable, traceAlias } from "./aliases.js";
 import { FINISH_OUTCOMES, type FinishReason } from "./finish-reasons.js";
+import { reportAll } from "./later-verdicts.js";
 import { noteEnd } from "./run-lifecycle.js";
 
 /** Mastra's facts about the end of a run. */
@@ -39,7 +40,11 @@ export async function settleRun(parts: MemoryParts, run: AgentRun, end: RunEnd):
   const { session, runId } = run;
   const ending = { outcome, fallback, texts: textsOf(run, end) };
   const recorded = parts.kit.record(() => session.end(ending), runId);
+  // The end of a run without a question is also the outcome of those that it goes on with. Votes are about its own memories.
+  const { reward, tier, source, weight, note } = outcome ?? {};
+  const turn = run.mayContinue ? parts.shared.later.turnOn(run.threadId) : [];
   if (hasRecordedMemories(run)) parts.shared.later.ended(run, end.requestContext, recorded);
+  await reportAll(parts, turn, reward == null ? undefined : { reward, tier, source, weight, note }, run.episode);
   await parts.kit.held(recorded);
 }
 
