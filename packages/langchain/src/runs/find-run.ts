@@ -3,7 +3,7 @@ import type { RunnableConfig } from "@langchain/core/runnables";
 import { AsyncLocalStorageProviderSingleton } from "@langchain/core/singletons";
 import { MARKS, markOf } from "../marks.js";
 import { type RunInfo, SCOPE_KEYS } from "./run-scope.js";
-import type { RunNode, RunTree } from "./run-tree.js";
+import { nodeOf, type RunNode, type RunTree } from "./run-tree.js";
 import { tracedRuns } from "./traced-run.js";
 
 /** Key in the configs of LangGraph's nodes for the signals that may abort the graph. */
@@ -88,19 +88,22 @@ function signalsIn(config: RunnableConfig | undefined): AbortSignal[] {
 }
 
 /** The root's facts. A part of the run may name another context in its metadata: a router knows it only during the run. */
-function infoOf({ root }: RunNode, manager: ManagerShape | undefined): RunInfo {
+function infoOf({ root, path }: RunNode, manager: ManagerShape | undefined): RunInfo {
   const { context: key } = SCOPE_KEYS;
   const named = metadataOf(manager)[key];
   const metadata = named === undefined ? root.metadata : { ...root.metadata, [key]: named };
-  return { runId: root.id, metadata, tags: root.tags, input: root.input };
+  return { runId: root.id, metadata, path, tags: root.tags, input: root.input };
 }
 
 /** For a retrieval outside any chain: the caller's metadata and tags, without the retriever's own, which would replace them. */
 function callerInfo(manager: ManagerShape | undefined, runId: string | undefined): RunInfo {
   const tags = manager?.inheritableTags;
+  const metadata = metadataOf(manager);
+  const node = nodeOf(metadata);
   return {
     runId,
-    metadata: metadataOf(manager),
+    metadata,
+    path: node === undefined ? [] : [node],
     tags: Array.isArray(tags) ? (tags as string[]) : [],
     input: undefined,
   };

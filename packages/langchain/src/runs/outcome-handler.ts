@@ -91,7 +91,7 @@ export class OutcomeHandler extends BaseCallbackHandler {
     runName?: string,
   ): void {
     const started = { id: runId, parent: parentRunId, metadata: metadata ?? {}, tags: tags ?? [], input };
-    const run = this.#start({ ...started, kind: "tool" });
+    const run = this.#start({ ...started, kind: "tool", tool: runName });
     run?.root.steps.push({ run, noted: { tool: runName ?? "", input } });
   }
 

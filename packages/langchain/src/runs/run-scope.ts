@@ -10,12 +10,22 @@ export interface RunInfo {
    */
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly tags: readonly string[];
+  /** Names of the LangGraph nodes and tools around a retrieval, the outermost first, each once. Undefined where nothing is retrieved. */
+  readonly path?: readonly string[] | undefined;
   /** Input of the root run; undefined outside any run. For `{ input: x }` alone it is `x`: LangChain announces a plain `x` likewise. */
   readonly input: unknown;
 }
 
 /** Metadata keys of the root run that name its scope. */
 export const SCOPE_KEYS = { namespace: "qavr_namespace", context: "qavr_context" } as const;
+
+/**
+ * The kind of task as a router or an agent chose it: the `qavr_context` that a part of the run names, else the nodes and tools around the
+ * retrieval, such as `billing` or `tools/ask_refunds`; undefined where there are none. For `qavr({ context: taskOf })`.
+ */
+export function taskOf({ metadata, path = [] }: RunInfo): string | undefined {
+  return (metadata[SCOPE_KEYS.context] as string | undefined) ?? (path.join("/") || undefined);
+}
 
 /** The namespace of runs that name none. */
 export const DEFAULT_NAMESPACE = "default";

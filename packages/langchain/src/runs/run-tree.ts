@@ -18,6 +18,8 @@ export interface StartedRun {
   readonly id: string;
   readonly parent: string | undefined;
   readonly kind: "chain" | "tool" | "retriever";
+  /** Name of a tool. */
+  readonly tool?: string | undefined;
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly tags: readonly string[];
   readonly input: unknown;
@@ -31,6 +33,8 @@ export interface RunNode {
   readonly root: RootRun;
   readonly parent: RunNode | undefined;
   readonly kind: StartedRun["kind"];
+  /** As in {@link RunInfo}, its own name included. */
+  readonly path: readonly string[];
   /** `thread_id` of its metadata, or its parent's. */
   readonly thread: string | undefined;
   /** The checkpoint of LangGraph that its caller named, from its metadata. */
@@ -196,7 +200,8 @@ export function createRunTree({ ttl, maxRoots, clock, sessionOf }: RunTreeOption
       const { id, kind, parts, metadata } = run;
       const checkpoint = metadata.checkpoint_id;
       const running = { failed: false, namesakes: 0, end: undefined };
-      const node: RunNode = { id, root, parent, kind, thread, checkpoint, parts, ...running };
+      const path = pathOf(run, parent?.path);
+      const node: RunNode = { id, root, parent, kind, path, thread, checkpoint, parts, ...running };
       // A chain around a graph does not see the graph's thread; it is the root's thread all the same.
       root.thread ??= thread;
       root.touched = now;
@@ -269,6 +274,17 @@ function rootOf(
     over: false,
   };
   return Object.assign(root, { session: sessionOf(root as RootRun) });
+}
+
+/** The path of a run inside another one. Runs inherit the name of the node around them in their metadata. */
+function pathOf({ metadata, tool }: StartedRun, around: readonly string[] = []): readonly string[] {
+  const names = [nodeOf(metadata), tool].filter((name) => name !== undefined && !around.includes(name));
+  return names.length === 0 ? around : [...around, ...(names as string[])];
+}
+
+/** The LangGraph node of a run, from its metadata. */
+export function nodeOf({ langgraph_node: node }: Readonly<Record<string, unknown>>): string | undefined {
+  return typeof node === "string" ? node : undefined;
 }
 
 function threadOf({ metadata }: StartedRun): string | undefined {
