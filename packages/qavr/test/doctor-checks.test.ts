@@ -1,6 +1,7 @@
-import type { HistoryEvent, MemoryView, NamespaceStatus } from "@qavr/core";
+import type { HistoryEvent, NamespaceStatus } from "@qavr/core";
 import { describe, expect, it } from "vitest";
 import { CHECKS, type Facts, rankCorrelation } from "../src/reports/doctor-checks.js";
+import type { MemoryOfCollection } from "../src/reports/harmful-memories.js";
 
 /** Those of a namespace of 60 runs, and these. */
 function factsWith(facts: Partial<Facts>): Facts {
@@ -27,10 +28,17 @@ const outcome = (episode: number, reward: number, source = "checker", tier = "ve
   ({ type: "outcome", episode: `r${episode}`, at: 0, reward, source, tier, helpful: [], harmful: [] }) as never;
 const at = (time: number): HistoryEvent => ({ ...run(0), at: time });
 /** Each is shown more often than the one before it. */
-const memories = (count: number, successes: (i: number) => number, runs = 3): MemoryView[] =>
+const memories = (count: number, successes: (i: number) => number, runs = 3): MemoryOfCollection[] =>
   many(count, (i) => {
     const [id, succeeded] = [`m${i}`, successes(i)];
-    return { id, shown: i + 1, successes: succeeded, failures: runs - succeeded, helpful: 0, harmful: 0 } as MemoryView;
+    return {
+      id,
+      shown: i + 1,
+      successes: succeeded,
+      failures: runs - succeeded,
+      helpful: 0,
+      harmful: 0,
+    } as MemoryOfCollection;
   });
 const falling = (i: number) => (i < 5 ? 2 : 1);
 /** Memories 0 to 4 are found and shown, the next ones are found. */

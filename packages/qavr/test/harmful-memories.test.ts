@@ -1,11 +1,15 @@
-import { createEngine, type Engine, type MemoryView, memoryStore } from "@qavr/core";
+import { createEngine, type Engine, memoryStore } from "@qavr/core";
 import { forget, revise } from "@qavr/core/maintenance";
 import { describe, expect, it } from "vitest";
 import { seededRandom } from "../../core/test/support/random.js";
 import type { Finding } from "../src/reports/finding.js";
-import { harmfulMemories } from "../src/reports/harmful-memories.js";
+import { harmfulMemories, type MemoryOfCollection } from "../src/reports/harmful-memories.js";
 
 const SEEDS = Array.from({ length: 40 }, (_, seed) => seed + 1);
+
+async function memoriesOf(engine: Engine, collection: string): Promise<MemoryOfCollection[]> {
+  return (await engine.memories({ collection })).memories.map((memory) => ({ ...memory, collection }));
+}
 
 /**
  * 300 runs over 20 memories, three shown, a quarter of them in the host's order, where `bad` comes early; odd runs ask for something hard.
@@ -36,7 +40,7 @@ async function examined(
   }
   await more?.(engine);
   const { events } = await engine.history({ limit: 1_000 });
-  const { memories } = await engine.memories();
+  const memories = await memoriesOf(engine, "default");
   await engine.close();
   return harmfulMemories({ events, memories });
 }
@@ -67,7 +71,7 @@ async function ofSixKinds(seed: number): Promise<Finding | undefined> {
     await engine.end(episode, { reward: random() < (chances[kind] as number), tier: "verified" });
   }
   const { events } = await engine.history({ limit: 1_000 });
-  const found = harmfulMemories({ events, memories: (await engine.memories()).memories });
+  const found = harmfulMemories({ events, memories: await memoriesOf(engine, "default") });
   await engine.close();
   return found;
 }
@@ -122,8 +126,27 @@ describe("harmful memories", () => {
     expect(found?.fix).toContain("npx qavr why 'it'\\''s wrong'.");
   });
 
+  it("are told from those of the same id in another collection", async () => {
+    const engine = createEngine({ store: memoryStore() });
+    for (const [collection, votes] of [
+      ["notes", 5],
+      ["tools", 6],
+    ] as const) {
+      for (let vote = 0; vote < votes; vote++) {
+        const { episode } = await engine.rank({ collection, candidates: [{ id: "deploy", similarity: 1 }], topK: 1 });
+        await engine.end(episode, { harmful: ["deploy"] });
+      }
+    }
+    const memories = [...(await memoriesOf(engine, "notes")), ...(await memoriesOf(engine, "tools"))];
+    const found = harmfulMemories({ events: [], memories });
+    expect(found?.finding).toContain(
+      "deploy of collection notes: 5 of 5 votes call it harmful; deploy of collection tools: 6 of 6 votes",
+    );
+    expect(found?.fix).toContain("npx qavr why --collection notes deploy.");
+  });
+
   it("are named such that a shell and the command line take their ids, also one that begins like an option", () => {
-    const memory = { id: "-v1", helpful: 0, harmful: 9 } as MemoryView;
+    const memory = { id: "-v1", collection: "c", helpful: 0, harmful: 9 } as MemoryOfCollection;
     expect(harmfulMemories({ events: [], memories: [memory] })?.fix).toContain("npx qavr why -- -v1.");
   });
 });

@@ -1,9 +1,9 @@
-import type { ExposureView, HistoryEvent, MemoryView, NamespaceStatus } from "@qavr/core";
+import type { ExposureView, HistoryEvent, NamespaceStatus } from "@qavr/core";
 import { unreachableScores } from "@qavr/learners";
 import { LISTED_NAMESPACES } from "../open-ledger.js";
 import { count, percent, plural } from "../terminal/text.js";
 import type { Finding } from "./finding.js";
-import { harmfulMemories } from "./harmful-memories.js";
+import { harmfulMemories, type MemoryOfCollection } from "./harmful-memories.js";
 import { outcomesIn, runsIn } from "./judged-runs.js";
 import { LEAST_RUNS } from "./learning-state.js";
 
@@ -13,7 +13,7 @@ export interface Facts {
   readonly events: readonly HistoryEvent[];
   readonly status: NamespaceStatus;
   /** Memories that these entries have found, at most ten thousand of each collection. */
-  readonly memories: readonly MemoryView[];
+  readonly memories: readonly MemoryOfCollection[];
   /** Namespaces of the ledger, at most a thousand. */
   readonly namespaces: number;
   /** Runs of the largest of these. Where the examined one has a few, or there are few namespaces, those of the examined one. */

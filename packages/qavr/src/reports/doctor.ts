@@ -105,16 +105,17 @@ export async function examineLoop(ledger: Ledger, now: number): Promise<DoctorRe
   const { events } = sample;
   const exposures = events.flatMap((event) => (event.type === "exposure" ? event.exposures : [])).reverse();
   const known = await Promise.all(
-    status.collections.map(({ collection }) => {
+    status.collections.map(async ({ collection }) => {
       const own = exposures.filter((exposure) => exposure.collection === collection);
       const ids = new Set(own.flatMap(({ items, notShown }) => [...items, ...notShown].map(({ id }) => id)));
-      return engine.memories({ namespace, collection, ids: [...ids].slice(0, MOST_IDS) });
+      const page = await engine.memories({ namespace, collection, ids: [...ids].slice(0, MOST_IDS) });
+      return page.memories.map((memory) => ({ ...memory, collection }));
     }),
   );
   const facts = {
     events,
     status,
-    memories: known.flatMap((page) => page.memories),
+    memories: known.flat(),
     namespaces: ledger.namespaces.length,
     mostRuns: looksSplit(ledger.namespaces.length, runs) ? await runsOfLargest(ledger) : runs,
     now,

@@ -1,5 +1,6 @@
 import type { ExplainedItem, HistoryEvent, MemoryView } from "@qavr/core";
-import { nameOf, quoted } from "../terminal/text.js";
+import { nameOf, quoted, shown } from "../terminal/text.js";
+import { areSeveral } from "./collections.js";
 import type { Finding } from "./finding.js";
 import { wilson } from "./interval.js";
 import { rewardsIn } from "./judged-runs.js";
@@ -13,8 +14,14 @@ const FALSE_ALARM = 0.05;
 /** Memories that are named. */
 const MOST_NAMED = 5;
 
+/** A memory with the name of its collection: collections may have memories of one id. */
+export type MemoryOfCollection = MemoryView & { readonly collection: string };
+
+type Item = ExplainedItem & { readonly collection: string };
+
 interface Suspect {
   readonly id: string;
+  readonly collection: string;
   readonly label: string | undefined;
   runs: number;
   successes: number;
@@ -40,30 +47,38 @@ export function harmfulMemories({
   memories,
 }: {
   readonly events: readonly HistoryEvent[];
-  readonly memories: readonly MemoryView[];
+  readonly memories: readonly MemoryOfCollection[];
 }): Finding | undefined {
   const tested = suspectsIn(events).filter(({ runs }) => runs >= LEAST_RUNS_SHOWN);
   const failing = tested.filter(({ successes, expected, variance, utility }) => {
     const z = (expected - successes) / Math.sqrt(variance);
     return z > 0 && utility < 0 && (tested.length / 2) * Math.exp(-(z ** 2) / 2) < FALSE_ALARM;
   });
-  const named = new Map(
-    failing.map(({ id, label, runs, successes, expected }) => [
-      id,
-      `${nameOf({ id, label })}: ${Math.round(successes)} of ${runs} runs succeeded, ${Math.round(expected)} were expected`,
-    ]),
-  );
-  for (const { id, label, helpful, harmful } of memories) {
-    const votes = helpful + harmful;
-    if (votes === 0 || named.has(id) || wilson(harmful / votes, votes).low <= 0.5) continue;
-    named.set(id, `${nameOf({ id, label })}: ${harmful} of ${votes} votes call it harmful`);
+  const several = areSeveral([...tested, ...memories]);
+  const named = new Map<string, { readonly option: string; readonly id: string; readonly line: string }>();
+  const name = ({ id, label, collection }: Suspect | MemoryOfCollection, said: string): void => {
+    const place = several ? ` of collection ${shown(collection)}` : "";
+    const option = several ? `--collection ${quoted(collection)} ` : "";
+    named.set(`${collection}\n${id}`, { option, id, line: `${nameOf({ id, label })}${place}: ${said}` });
+  };
+  for (const suspect of failing) {
+    const { successes, runs, expected } = suspect;
+    name(suspect, `${Math.round(successes)} of ${runs} runs succeeded, ${Math.round(expected)} were expected`);
   }
-  const [first] = named.keys();
+  for (const memory of memories) {
+    const { id, collection, helpful, harmful } = memory;
+    const votes = helpful + harmful;
+    const isNamed = named.has(`${collection}\n${id}`);
+    if (votes === 0 || isNamed || wilson(harmful / votes, votes).low <= 0.5) continue;
+    name(memory, `${harmful} of ${votes} votes call it harmful`);
+  }
+  const [first] = named.values();
   if (first === undefined) return undefined;
-  const said = [...named.values()].slice(0, MOST_NAMED).join("; ");
+  const lines = [...named.values()].map(({ line }) => line);
+  const said = lines.slice(0, MOST_NAMED).join("; ");
   const more = named.size > MOST_NAMED ? `; and ${named.size - MOST_NAMED} more` : "";
   // The command line takes a word that begins with a dash for an option.
-  const reference = `${first.startsWith("-") ? "-- " : ""}${quoted(first)}`;
+  const reference = `${first.option}${first.id.startsWith("-") ? "-- " : ""}${quoted(first.id)}`;
   return {
     id: "harmful-memories",
     finding: `Runs go worse with these memories: ${said}${more}.`,
@@ -84,7 +99,7 @@ function suspectsIn(events: readonly HistoryEvent[]): readonly Suspect[] {
   // A run may retrieve several times: it has one reward, and shows a memory once.
   const shown = new Map<
     string,
-    { readonly seq: number; readonly reward: number; readonly kind: string; readonly items: Map<string, ExplainedItem> }
+    { readonly seq: number; readonly reward: number; readonly kind: string; readonly items: Map<string, Item> }
   >();
   for (const event of events) {
     const reward = event.type === "exposure" ? rewards.get(event.episode)?.reward : undefined;
@@ -93,9 +108,9 @@ function suspectsIn(events: readonly HistoryEvent[]): readonly Suspect[] {
       if (!credited) continue;
       const place = `${collection}\n${event.episode}`;
       const kind = [...items, ...notShown].find(({ hostRank }) => hostRank === 1)?.id ?? "";
-      const run = shown.get(place) ?? { seq: event.seq, reward, kind, items: new Map<string, ExplainedItem>() };
+      const run = shown.get(place) ?? { seq: event.seq, reward, kind, items: new Map<string, Item>() };
       shown.set(place, run);
-      for (const item of items) run.items.set(`${collection}\n${item.id}`, item);
+      for (const item of items) run.items.set(`${collection}\n${item.id}`, { ...item, collection });
     }
   }
   const runs = [...shown.values()];
@@ -109,7 +124,7 @@ function suspectsIn(events: readonly HistoryEvent[]): readonly Suspect[] {
   }
   const suspects = new Map<string, Suspect>();
   for (const { seq, reward, kind, items } of runs) {
-    for (const [key, { id, label, utility }] of items) {
+    for (const [key, { id, collection, label, utility }] of items) {
       if (seq < (begun.get(key) ?? 0)) continue;
       const beside = [...items.keys()]
         .filter((other) => other !== key)
@@ -118,7 +133,8 @@ function suspectsIn(events: readonly HistoryEvent[]): readonly Suspect[] {
       const elsewhere = beside.reduce((sum, one) => sum + one.runs - 1, 0);
       const succeeded = beside.reduce((sum, one) => sum + one.successes - reward, 0);
       const chance = (PRIOR_RUNS * mean + succeeded) / (PRIOR_RUNS + elsewhere);
-      const suspect = suspects.get(key) ?? { id, label, runs: 0, successes: 0, expected: 0, variance: 0, utility: 0 };
+      const none = { runs: 0, successes: 0, expected: 0, variance: 0, utility: 0 };
+      const suspect = suspects.get(key) ?? { id, collection, label, ...none };
       suspects.set(key, suspect);
       suspect.runs += 1;
       suspect.successes += reward;
