@@ -1,5 +1,5 @@
 import { memoryStore } from "@qavr/core";
-import { exportState, forget, importState } from "@qavr/core/maintenance";
+import { compact, exportState, forget, importState } from "@qavr/core/maintenance";
 import { sqliteStore } from "@qavr/sqlite";
 import { beforeAll, describe, expect, it } from "vitest";
 import { ledgerIn } from "../src/open-ledger.js";
@@ -163,6 +163,19 @@ describe("qavr runs", () => {
     await qavr("ledger", "compact", "--older-than", "0", "--yes", "-s", path);
     expect((await qavr("status", "-s", path)).stdout).toContain("20 recorded");
     expect((await qavr("runs", "-s", path)).stdout).toBe("The ledger has no run of namespace default.\n");
+  });
+
+  it("does not say of a run that it was shown nothing where its retrievals were compacted away", async () => {
+    const { path, engine } = newLedger();
+    const { episode } = await engine.rank({ candidates: [{ id: "a", similarity: 1 }], topK: 1 });
+    await engine.suspend(episode, { alias: "thread" });
+    await compact(engine, { namespace: "default", olderThan: 0 });
+    await engine.resume("thread");
+    await engine.end(episode, { reward: true });
+    await engine.close();
+    const [, row] = (await qavr("runs", "-s", path)).stdout.split("\n");
+    expect(row).toMatch(/ compacted +0 or more +run-1$/);
+    expect(await dataOf("runs", "-s", path)).toMatchObject({ runs: [{ shown: 0, compacted: true }] });
   });
 
   it("says that there is no run only of the whole ledger", async () => {

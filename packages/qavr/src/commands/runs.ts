@@ -1,6 +1,6 @@
 import { isPostgres } from "@qavr/core/adapter";
 import type { Ledger, LedgerOptions } from "../open-ledger.js";
-import { type RunRow, runsReport } from "../reports/runs.js";
+import { orderOfRun, type RunRow, runsReport, shownOf } from "../reports/runs.js";
 import type { Style } from "../terminal/terminal.js";
 import { nameOf, quoted, shown, table, time } from "../terminal/text.js";
 import type { Input, Output } from "./command.js";
@@ -36,8 +36,8 @@ function textOf(runs: readonly RunRow[]): string {
       time(row.at),
       outcomeOf(row),
       shown(row.outcome?.source ?? "", 16),
-      row.heldOut ? "held out" : row.order,
-      row.shown,
+      orderOfRun(row),
+      shownOf(row),
       shown(row.episode, 40),
       row.first ? nameOf(row.first, 40) : "",
     ]),

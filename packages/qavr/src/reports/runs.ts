@@ -10,6 +10,8 @@ export interface RunRow {
   readonly heldOut: boolean;
   /** Memories shown; one that several retrievals showed counts once. */
   readonly shown: number;
+  /** Retrievals of the run were compacted away, so that their memories and their order are not known. */
+  readonly compacted?: true;
   /** The first memory shown. */
   readonly first?: { readonly id: string; readonly label?: string; readonly collection: string };
   readonly outcome?: EpisodeView["outcome"];
@@ -63,7 +65,7 @@ export async function runsReport(ledger: Ledger, limit: number, before?: number)
   return { namespace, runs, ...(found.size > limit ? { next: latest.at(-1)?.seq as number } : {}) };
 }
 
-function rowOf({ episode, state, exposures, outcome }: EpisodeView, recorded: number): RunRow {
+function rowOf({ episode, state, exposures, compacted, outcome }: EpisodeView, recorded: number): RunRow {
   const last = exposures.at(-1);
   const { collection = "", items: [item] = [] } = exposures.find(({ items }) => items.length > 0) ?? {};
   return {
@@ -73,7 +75,19 @@ function rowOf({ episode, state, exposures, outcome }: EpisodeView, recorded: nu
     order: exposures.some(({ order }) => order === "learned") ? "learned" : "host",
     heldOut: exposures.some(({ heldOut }) => heldOut === true),
     shown: new Set(exposures.flatMap(({ collection, items }) => items.map(({ id }) => `${collection}\n${id}`))).size,
+    ...(compacted ? { compacted } : {}),
     ...(item ? { first: { id: item.id, ...(item.label === undefined ? {} : { label: item.label }), collection } } : {}),
     ...(outcome ? { outcome } : {}),
   };
+}
+
+/** The number of memories that a run was shown, in words where some are not known. */
+export function shownOf({ shown, compacted }: RunRow): number | string {
+  return compacted ? `${shown} or more` : shown;
+}
+
+/** The order that a run was shown, in words. */
+export function orderOfRun({ order, heldOut, compacted }: RunRow): string {
+  if (heldOut) return "held out";
+  return compacted && order === "host" ? "compacted" : order;
 }

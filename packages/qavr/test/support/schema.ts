@@ -208,6 +208,7 @@ const DATA: Readonly<Record<string, z.ZodType>> = {
         order: z.enum(["host", "learned"]),
         heldOut: z.boolean(),
         shown: z.int(),
+        compacted: z.literal(true).optional(),
         first: z.strictObject({ ...named, collection: z.string() }).optional(),
         outcome: outcome.optional(),
       }),

@@ -1,7 +1,7 @@
 import type { EpisodeView, ExplainedItem, ExposureView } from "@qavr/core";
 import type { JSX } from "preact";
 import { areSeveral } from "../../reports/collections.js";
-import type { RunsReport } from "../../reports/runs.js";
+import { orderOfRun, type RunsReport, shownOf } from "../../reports/runs.js";
 import type { WhyReport } from "../../reports/why.js";
 import { decimal, orderOf, plural, shownLines, signed, time } from "../../terminal/text.js";
 import { Waterfall, WaterfallKey } from "./charts.js";
@@ -31,8 +31,8 @@ export function Runs({ loaded }: { readonly loaded: Loaded<RunsReport> }): JSX.E
                   csv: ({ outcome, state }) => outcome?.reward ?? state,
                 },
                 { head: "by", cell: ({ outcome }) => outcome?.source ?? "" },
-                { head: "order", cell: ({ heldOut, order }) => (heldOut ? "held out" : order) },
-                { head: "shown", number: true, cell: ({ shown }) => shown },
+                { head: "order", cell: orderOfRun },
+                { head: "shown", number: true, cell: shownOf },
                 {
                   head: "first memory",
                   wide: true,
