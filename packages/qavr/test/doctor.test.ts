@@ -239,6 +239,13 @@ describe("qavr doctor", () => {
     expect(await dataOf("status", "-s", path)).toMatchObject({ state: { level: "learning" } });
   });
 
+  it("finds that outcomes are missing once those that came were revoked", async () => {
+    const path = await ledgerFile({ runs: 60 });
+    expect(idsOf(await examined(path))).not.toContain("outcomes-missing");
+    await qavr("revoke", "--source", "checker", "--yes", "-s", path);
+    expect(idsOf(await examined(path))).toContain("outcomes-missing");
+  });
+
   it("is silent about sources that disagree once one of them is revoked", async () => {
     const path = await ledgerFile({ runs: 60 });
     const engine = appEngine(sqliteStore(path), { createId: () => crypto.randomUUID() });

@@ -6,6 +6,7 @@ import { type Ledger, type LedgerOptions, largestOf, openLedger } from "../open-
 import { assertSameOptions, verifyHere } from "../untold-options.js";
 import { CHECKS, looksSplit } from "./doctor-checks.js";
 import type { Finding } from "./finding.js";
+import { withoutRevoked } from "./judged-runs.js";
 
 export interface DoctorReport {
   /** Place of the ledger; absent when it could not be opened. */
@@ -120,11 +121,13 @@ export async function examineLoop(ledger: Ledger, now: number): Promise<DoctorRe
     mostRuns: looksSplit(ledger.namespaces.length, runs) ? await runsOfLargest(ledger) : runs,
     now,
   };
-  const findings: Finding[] = checkLoop(sample).map(({ code, finding, fix }) => ({
-    id: code.toLowerCase().replaceAll("_", "-"),
-    finding,
-    fix,
-  }));
+  const findings: Finding[] = checkLoop({ ...sample, events: withoutRevoked(events) }).map(
+    ({ code, finding, fix }) => ({
+      id: code.toLowerCase().replaceAll("_", "-"),
+      finding,
+      fix,
+    }),
+  );
   findings.push(...CHECKS.flatMap((check) => check(facts) ?? []));
   return { store: place, namespace, findings, fixed: [], runs, entries: events.length, verified: false };
 }

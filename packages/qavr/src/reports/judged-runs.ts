@@ -157,6 +157,12 @@ function unrevokedIn(events: readonly HistoryEvent[]): readonly OutcomeEvent[] {
   });
 }
 
+/** Some events without the outcomes that were revoked. Events are in order. */
+export function withoutRevoked(events: readonly HistoryEvent[]): readonly HistoryEvent[] {
+  const kept = new Set<HistoryEvent>(unrevokedIn(events));
+  return events.filter((event) => event.type !== "outcome" || kept.has(event));
+}
+
 /** The outcomes with a reward in some events, without those that were revoked. Events are in order. */
 export function outcomesIn(
   events: readonly HistoryEvent[],
