@@ -58,12 +58,24 @@ const doubts = (count: number, against: number, reward = 0.5, tier = "user") =>
 const scores = (count: number, low: number, high: number) => many(count, (i) => outcome(i, i % 2 ? low : high));
 const score10 = (recorded: number) => ({ learner: "score10@1", episodes: { recorded } }) as NamespaceStatus;
 
+/** Retrievals of two memories whose learned scores contradict the host's order. */
+const kept = (times: number, fields: object = {}) => {
+  const items = [
+    { id: "a", similarity: 0.9, score: 0.9 },
+    { id: "b", similarity: 0.8, score: 1 },
+  ];
+  return many(times, (i) => run(i, { context: "default", order: "host", items, notShown: [], ...fields }));
+};
+
 /** Facts that a check finds something in, and facts just before. */
 const LIMITS: readonly [string, Partial<Facts>, Partial<Facts>][] = [
   ["never-shown", { events: searches(30, 10) }, { events: searches(29, 10) }],
   ["never-shown", { events: searches(30, 10) }, { events: searches(30, 9) }],
   ["never-shown", { events: searches(30, 10) }, { events: searches(30, 10), memories: memories(6, () => 1) }],
   ["never-shown", { events: searches(30, 10) }, { events: [...searches(30, 10), run(30, { items: ids(5, 6) })] }],
+  ["order-kept", { events: kept(8) }, { events: kept(7) }],
+  ["order-kept", { events: kept(8) }, { events: kept(8, { heldOut: true }) }],
+  ["order-kept", { events: kept(8) }, { events: [...kept(8), ...kept(1, { order: "learned" })] }],
   ["contexts-split", { events: contexts(33, 98) }, { events: contexts(33, 99) }],
   ["contexts-split", { events: contexts(33, 98) }, { events: contexts(32, 95) }],
   ["contexts-split", { events: contexts(33, 98) }, { events: [...contexts(32, 95), run(99)] }],

@@ -30,6 +30,7 @@ const DEFECTS: readonly [string, App, readonly string[]][] = [
   ["has a judge that never says no", { options: { evaluate: () => true } }, ["rewards-equal"]],
   ["searches with fake embeddings", { embeddings: new FakeEmbeddings() }, ["similarities-tied"]],
   ["shows all that its store holds", { notes: 4, k: 4 }, ["nothing-to-choose-from"]],
+  ["lets the wrapped store choose, by mmr", { mmr: true }, ["order-kept"]],
   [
     "never shows most of what it finds",
     { options: { evaluate: sometimes(), holdout: 1 }, question: sameQuestion },

@@ -32,6 +32,8 @@ const LEAST_RUNS_EACH = 3;
 /** Retrievals that found a memory after which its absence is no accident. */
 const OFTEN_FOUND = 30;
 const LEAST_MEMORIES = 10;
+/** Retrievals in another order than the learned one after which that is no accident. */
+const OFTEN_KEPT = 8;
 /** Shares above which the application is wired wrongly rather than unlucky. */
 const MOST_ABANDONED = 0.2;
 const MOST_CONTRADICTED = 0.2;
@@ -44,6 +46,7 @@ const CLOCK_TOLERANCE = 60_000;
 /** The checks after the five of the loop itself. */
 export const CHECKS: readonly Check[] = [
   neverShown,
+  orderKept,
   contextsSplit,
   namespacesSplit,
   shownAgainstSuccess,
@@ -71,6 +74,30 @@ function neverShown({ events, memories }: Facts): Finding | undefined {
     finding: `${never.length} of ${often.length} memories were found ${OFTEN_FOUND} times or more and never shown, so nothing is learned of them.`,
     fix: "Lower holdout or memoryOff if it is near 1, leave keepOrder off, and check whether a later stage always keeps the host's first results.",
   };
+}
+
+/** Collections whose searches all ask for the host's order, as a wrapped store's own maximal marginal relevance does. */
+function orderKept({ events }: Facts): Finding | undefined {
+  const searches = Map.groupBy(exposuresIn(events), ({ collection }) => collection);
+  for (const [collection, own] of searches) {
+    const kept = own.filter(isKept).length;
+    if (kept < OFTEN_KEPT || own.some(({ order }) => order === "learned")) continue;
+    return {
+      id: "order-kept",
+      finding: `The host's order was shown in ${kept} retrievals of collection ${collection} where the learned one is another, and the learned one in none.`,
+      fix: 'Leave keepOrder off. A wrapped store\'s own mmr keeps its order, too: memory.retriever(store.asRetriever({ k: 20, searchType: "mmr" }), { k: 4 }) chooses among what mmr finds.',
+    };
+  }
+  return undefined;
+}
+
+/** True where two memories stand in the host's order, though the learned scores say otherwise and nothing was held out. */
+function isKept({ order, heldOut, items }: ExposureView): boolean {
+  if (order === "learned" || heldOut) return false;
+  return items.some((item, place) => {
+    const next = items[place + 1];
+    return next !== undefined && item.similarity > next.similarity && item.score < next.score;
+  });
 }
 
 function contextsSplit({ events }: Facts): Finding | undefined {

@@ -21,6 +21,8 @@ export interface App {
   readonly runsAre?: "tracked" | "untracked" | "unended";
   /** The question of a run. */
   readonly question?: (run: number) => string;
+  /** True for searches by the wrapped store's own maximal marginal relevance. */
+  readonly mmr?: boolean;
   /** Called after each run. */
   readonly after?: (memory: Qavr, runId: string, run: number) => Promise<unknown>;
 }
@@ -57,6 +59,7 @@ export async function runLangChainApp({
   idOf = (note) => `note-${note}`,
   runsAre = "tracked",
   question = (run) => `how do I fix case ${run % 23}?`,
+  mmr = false,
   after,
 }: App = {}): Promise<string> {
   const path = newPath();
@@ -81,7 +84,8 @@ export async function runLangChainApp({
   for (let run = 0; run < runs; run++) {
     // A store that is filled anew gives its notes new ids.
     if (idOf(0, run) !== idOf(0, 0)) vectors = await MemoryVectorStore.fromDocuments(documents(run), embeddings);
-    const retriever = memory.retriever(vectors, { k });
+    const wrapped = memory.vectorStore(vectors);
+    const retriever = mmr ? wrapped.asRetriever({ k, searchType: "mmr" }) : memory.retriever(vectors, { k });
     const runId = crypto.randomUUID();
     if (runsAre === "tracked") {
       const chain = RunnableLambda.from(async (input: string, config) =>
