@@ -115,7 +115,10 @@ export interface Qavr extends MemoryHandle {
   memories(options?: MemoriesOptions): ReturnType<Engine["memories"]>;
   /** The ledger's events, in pages, oldest first. @throws as `Engine.history` does */
   history(options?: HistoryOptions): ReturnType<Engine["history"]>;
-  /** Waits until the ends of all runs that have ended are judged and recorded. Await it before a process is frozen or exits. */
+  /**
+   * Waits until the ends of all runs that have ended are judged and recorded; in `evaluate` only for the ends that are judged
+   * already. Await it before a process is frozen or exits.
+   */
   flush(): Promise<void>;
   /** Waits likewise, records open episodes as abandoned and closes the store. */
   close(): Promise<void>;

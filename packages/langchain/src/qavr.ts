@@ -26,6 +26,7 @@ import type { RankingOptions } from "./ranking/ranking-options.js";
 import { createShownDocuments, explainDocument } from "./ranking/shown-documents.js";
 import type { TextCollection } from "./ranking/text-collection.js";
 import { recall } from "./recall.js";
+import { isJudging } from "./runs/judging.js";
 import { OutcomeHandler } from "./runs/outcome-handler.js";
 import { createPromptRuns } from "./runs/prompt-runs.js";
 import { sessionOf } from "./runs/run-session.js";
@@ -87,7 +88,7 @@ export function qavr(options: QavrOptions = {}): Qavr {
     status: async (fields) => engine.status({ namespace: namespaceIn("status", fields) ?? ownNamespace(parts) }),
     memories: async (fields) => engine.memories(inOwnNamespace("memories", fields)),
     history: async (fields) => engine.history(inOwnNamespace("history", fields)),
-    flush: () => kit.flush(),
+    flush: () => (isJudging(kit) ? engine.flush() : kit.flush()),
     async close() {
       await kit.tasks.settled();
       await engine.close();

@@ -61,6 +61,19 @@ it("close waits for a report on a run that ranked in two namespaces", async () =
 });
 
 describe("flush", () => {
+  it("does not wait for the verdict of a judge that awaits it", async () => {
+    const setup: Awaited<ReturnType<typeof bench>> = await bench({
+      async evaluate() {
+        await turn();
+        await setup.memory.flush();
+        return true;
+      },
+    });
+    await retrieving(setup).invoke("payment", { runId: RUN_ID });
+    await setup.memory.flush();
+    expect((await setup.memory.explain(RUN_ID))?.outcome).toMatchObject({ reward: 1, tier: "verified" });
+  });
+
   it("waits also for what begins to end while it waits", async () => {
     const judges = { first: judge(), second: judge() };
     const setup = await bench({ evaluate: ({ input }) => judges[input as keyof typeof judges].evaluate() });

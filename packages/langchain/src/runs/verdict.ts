@@ -2,6 +2,7 @@ import type { DocumentInterface } from "@langchain/core/documents";
 import type { OutcomeInput } from "@qavr/core";
 import type { EpisodeOfRun, Evaluate, RunKit } from "@qavr/core/adapter";
 import { outcomeOfEnd } from "./agent-end.js";
+import { judging } from "./judging.js";
 import type { RunEnd } from "./run-end.js";
 import { isAbort } from "./run-errors.js";
 import type { RunInfo } from "./run-scope.js";
@@ -59,7 +60,7 @@ export async function judge(
   const thrown = "error" in end;
   if (thrown && isAbort(end.error, root.signals)) return undefined;
   if (!evaluate) return thrown ? unjudged(end) : outcomeOfEnd(root, end.output);
-  return (await kit.judge(evaluate, finishedRun(root, end), root.id)) ?? unjudged(end);
+  return (await judging(kit, () => kit.judge(evaluate, finishedRun(root, end), root.id))) ?? unjudged(end);
 }
 
 /** The outcome of an end without a verdict, aborts excepted: an error is a failure, all else is unknown. */
