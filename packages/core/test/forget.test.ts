@@ -69,6 +69,19 @@ describe("forgetting ids", () => {
     expect((await exportState(engine, { namespace: "other" })).memories).toHaveLength(3);
   });
 
+  it("leaves one that an open episode showed explained as dropped, not as outranked", async () => {
+    const { engine, episode } = await testEpisode();
+    await forget(engine, { namespace: "default", ids: ["d0"] });
+    await engine.end(episode, { reward: true });
+    const [exposure] = (await engine.explain(episode))?.exposures ?? [];
+    expect(exposure?.items.map(({ id, rank }) => [id, rank])).toEqual([
+      ["d1", 2],
+      ["d2", 3],
+    ]);
+    expect(exposure?.notShown[0]).toMatchObject({ id: "d0", rank: 1, reason: "dropped" });
+    expect(await knowledgeOf(engine, "d0")).toBeUndefined();
+  });
+
   it("touches one collection only, and ids that were never shown do no harm", async () => {
     const { engine } = testEngine();
     for (const collection of ["a", "b"]) {

@@ -240,7 +240,7 @@ export interface NotShown extends Pick<ExplainedItem, "id" | "label" | "rank" | 
   readonly shift: number;
   /**
    * - `outranked`: its rank is below the last one shown
-   * - `dropped`: its rank was in the list; a later stage or a budget dropped it
+   * - `dropped`: its rank was in the list; a later stage or a budget dropped it, or it was forgotten during the run
    * - `held-out`: its score would have put it into the list; the episode was held out, and kept the host's order
    * - `order-kept`: likewise; the request wanted the host's order (`RankRequest.keepOrder`)
    * - `memory-off`: the episode was shown no memory (`EngineOptions.memoryOff`)

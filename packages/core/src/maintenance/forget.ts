@@ -54,7 +54,7 @@ async function forgetNow(
  * Changes or removes memories in the exposures of open episodes, which are recorded after the entry that follows. Sends waiting
  * outcomes first, since they happened before.
  *
- * @param change Undefined removes the item.
+ * @param change Undefined drops an item that was shown.
  */
 export async function changeShown(
   { queue, open, recorder }: EngineParts,
@@ -72,13 +72,12 @@ export async function changeShown(
       const idOf = ({ candidate }: ShownItem): string => exposure.ids[candidate] as string;
       const changed = (items: readonly ShownItem[]): ShownItem[] =>
         items.flatMap((item) => (ids.has(idOf(item)) ? (change(item) ?? []) : item));
-      for (const item of exposure.shown) {
-        if (ids.has(idOf(item)) && !change(item)) {
-          episode.forgotten.push({ id: idOf(item), handle: `m${item.handle}` });
-        }
-      }
+      const forgotten = exposure.shown.filter((item) => ids.has(idOf(item)) && !change(item));
+      for (const item of forgotten) episode.forgotten.push({ id: idOf(item), handle: `m${item.handle}` });
       exposure.shown = changed(exposure.shown);
-      exposure.dropped = changed(exposure.dropped);
+      // Its place stays explained: it was in the list.
+      const nameless = forgotten.map((item) => ({ ...item, contentHash: 0, label: "" }));
+      exposure.dropped = [...changed(exposure.dropped), ...nameless];
     }
   }
 }
