@@ -90,7 +90,7 @@ export function qavr(options: QavrOptions = {}): Qavr {
     history: async (fields) => engine.history(inOwnNamespace("history", fields)),
     flush: () => (isJudging(kit) ? engine.flush() : kit.flush()),
     async close() {
-      await kit.tasks.settled();
+      await kit.flush();
       await engine.close();
     },
   };

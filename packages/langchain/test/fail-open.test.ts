@@ -141,6 +141,26 @@ describe("when the store fails", () => {
     expect(codes()).toContain("OUTCOME_NOT_RECORDED");
   });
 
+  it.each(["the next run", "flush"])("an end that it refused once is recorded by %s", async (by) => {
+    const inner = memoryStore();
+    let isAway = false;
+    const store: Store = {
+      ...inner,
+      commit: (...given) => (isAway ? Promise.reject(new Error("connection refused")) : inner.commit(...given)),
+    };
+    const { memory, retriever, codes } = await bench({ store, evaluate: () => true });
+    const chain = retrieving({ memory, retriever });
+    isAway = true;
+    await chain.invoke(QUESTION, { runId: RUN_ID });
+    await expect.poll(codes).toContain("OUTCOME_NOT_RECORDED");
+    isAway = false;
+    if (by === "the next run") {
+      await chain.invoke(QUESTION);
+      await expect.poll(async () => (await inner.readEntries("default", { limit: 9 })).length).toBe(4);
+    } else await memory.flush();
+    expect(await memory.explain(RUN_ID)).toMatchObject({ state: "ended", outcome: { reward: 1, tier: "verified" } });
+  });
+
   it("an end that could not be recorded fails the run where that was asked for", async () => {
     vi.spyOn(console, "error").mockImplementation(() => undefined);
     const commit = (): Promise<never> => Promise.reject(new Error("disk on fire"));

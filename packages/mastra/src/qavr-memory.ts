@@ -194,7 +194,7 @@ export class QavrMemory extends Memory {
    * for everything under way.
    */
   async close(): Promise<void> {
-    await this.#parts.kit.tasks.settled();
+    await this.#parts.kit.flush();
     await this.#parts.shared.close();
   }
 

@@ -3,6 +3,7 @@ import { ignored } from "../engine/outcomes.js";
 import { createTaskTracker, type TaskTracker } from "../engine/task-tracker.js";
 import type { Engine, OutcomeInput, OutcomeReceipt, Ranking, RankRequest } from "../engine/types.js";
 import { ERROR_CODES, type ErrorCode, QavrError } from "../errors/qavr-error.js";
+import { isOutOfReach } from "../resilience/store-failure.js";
 import { type EpisodeOfRun, type RepairedReport, recordAgentReport } from "./agent-report.js";
 import { watchLearning } from "./learning-watch.js";
 import { createLog, type LineFields, type Log, type SharedLogCode, WARNED_LOG_CODES } from "./log-codes.js";
@@ -92,7 +93,8 @@ export interface RunKit<Code extends string = never> {
   judge<Run>(evaluate: Evaluate<Run>, run: Run, runId: string | undefined): Promise<OutcomeInput | undefined>;
   /**
    * Records the end of a run behind its caller: in the next turn of the event loop, with all others of that turn, or before the
-   * next ranking. The engine's `flush()` waits for it.
+   * next ranking. The engine's `flush()` waits for it. An end that met a store out of reach is tried once
+   * more: after the next end that succeeds, or in `flush()`.
    *
    * @returns when it is recorded; false when that failed
    */
@@ -140,6 +142,12 @@ export function createRunKit<Code extends string = never>({
   const failOpen: RunKit<Code>["failOpen"] = (code, message, fields, level = "warn") => {
     if (throws) throw fields.error;
     log(level, code, message, fields);
+  };
+
+  /** Ends that met a store out of reach, each to be tried once more. */
+  const unrecorded: (() => Promise<boolean>)[] = [];
+  const repeat = (): void => {
+    for (const again of unrecorded.splice(0)) tasks.track(ends.add(again));
   };
 
   return {
@@ -209,17 +217,20 @@ export function createRunKit<Code extends string = never>({
     },
 
     record(work, runId) {
-      const recorded = async (): Promise<boolean> => {
+      const recorded = async (isLast: boolean): Promise<boolean> => {
         try {
           await work();
+          repeat();
           return true;
         } catch (error) {
+          const isAway = !isLast && QavrError.isInstance(error) && isOutOfReach(error);
+          if (isAway && unrecorded.length < MOST_BEHIND) unrecorded.push(() => recorded(true));
           const message = "The end of a run could not be recorded.";
           failOpen("OUTCOME_NOT_RECORDED", message, { ...named(runId), error }, "error");
           return false;
         }
       };
-      return tasks.track(throws ? recorded() : ends.add(recorded));
+      return tasks.track(throws ? recorded(true) : ends.add(() => recorded(false)));
     },
 
     async held(recorded, always = false) {
@@ -256,6 +267,8 @@ export function createRunKit<Code extends string = never>({
     },
 
     async flush() {
+      await tasks.settled();
+      repeat();
       await tasks.settled();
       await engine.flush();
     },
