@@ -47,3 +47,12 @@ describe("a ledger whose learner has options", () => {
     expect(await dataOf("ledger", "verify", "-s", path)).toMatchObject({ ok: true });
   });
 });
+
+it("eval takes a learner's id, as status prints it, beside its name", async () => {
+  const path = await ledgerFile({ runs: 5 });
+  const { learner } = (await dataOf("status", "-s", path)) as { learner: string };
+  for (const id of [learner, "oar@2/half-life-86400000", "success-rate@1"]) {
+    expect(await dataOf("eval", "--learner", id, "-s", path)).toMatchObject({ learner: id });
+  }
+  expect(await qavr("eval", "--learner", "oar@9", "-s", path)).toMatchObject({ exitCode: 4 });
+});

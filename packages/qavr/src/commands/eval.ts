@@ -1,6 +1,6 @@
 import { comparePolicies, type PolicyReport } from "@qavr/core/maintenance";
 import { CommandError } from "../exit-codes.js";
-import { learnerTable } from "../learner-table.js";
+import { learnerTable, learnerWithId } from "../learner-table.js";
 import type { Style } from "../terminal/terminal.js";
 import { count, percent, points } from "../terminal/text.js";
 import type { Input, Output } from "./command.js";
@@ -10,7 +10,7 @@ export async function run({ open, options, progress }: Input): Promise<Output> {
   // Learners' ids and the benchmarks write kernel-prototypes, functions kernelPrototypes.
   const key = name.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
   const learners = await learnerTable();
-  const learner = Object.hasOwn(learners, key) ? learners[key] : undefined;
+  const learner = Object.hasOwn(learners, key) ? learners[key] : await learnerWithId(name);
   if (!learner) {
     throw new CommandError("NOT_FOUND", `There is no learner ${name}. There are: ${Object.keys(learners).join(", ")}.`);
   }
