@@ -56,6 +56,12 @@ export async function doctorReport(
   } catch (error) {
     // A ledger that cannot be read is a finding like others; a wrong option is not.
     if (!QavrError.isInstance(error) || exitCodeOf(error) < EXIT.conflict) throw error;
+    if (fix && isDamagedState(error)) {
+      await repairAll(options, progress);
+      const report = await doctorReport(options, false, now, progress);
+      const { id } = unreadable(error);
+      return report.findings.some((left) => left.id === id) ? report : { ...report, fixed: [id] };
+    }
     return { findings: [unreadable(error)], fixed: [], runs: 0, entries: 0, verified: false };
   }
 }
@@ -71,18 +77,22 @@ async function doctorOn(
     const report = await examine(ledger, now);
     const mendable = report.findings.filter(({ id }) => id === "ledger-damage" || id === "rebuild-pending");
     if (!fix || mendable.length === 0) return report;
-    const writing = await openLedger({ ...options, namespace: ledger.namespace }, "write");
-    try {
-      await assertSameOptions(writing.engine);
-      await repair(writing.engine, { progress });
-    } finally {
-      await writing.close();
-    }
+    await repairAll({ ...options, namespace: ledger.namespace }, progress);
     const after = await examine(ledger, now);
     const left = new Set(after.findings.map(({ id }) => id));
     return { ...after, fixed: mendable.map(({ id }) => id).filter((id) => !left.has(id)) };
   } finally {
     await ledger.close();
+  }
+}
+
+async function repairAll(options: LedgerOptions, progress: Progress | undefined): Promise<void> {
+  const { engine, close } = await openLedger(options, "write");
+  try {
+    await assertSameOptions(engine);
+    await repair(engine, { progress });
+  } finally {
+    await close();
   }
 }
 
@@ -180,7 +190,7 @@ const REPAIR =
   "npx qavr ledger repair keeps what is whole and gives up what the message calls lost; those outcomes may be reported again. To get everything back, restore a backup: npx qavr ledger restore <backup> <file>.";
 
 /** For a state that is damaged: a backup would lose what came after it. */
-const REBUILD = "npx qavr ledger repair builds it again from the ledger. Nothing is lost.";
+const REBUILD = "npx qavr doctor --fix builds it again from the ledger. Nothing is lost.";
 
 /** For a table that was changed, or a trigger. */
 const UNDO =
@@ -196,9 +206,14 @@ function unreadable(error: QavrError): Finding {
   };
 }
 
-function fixOfDamage({ code, details: { state, changed, lost, path, last } }: QavrError): string | undefined {
-  if (code !== "STORE_CORRUPT") return undefined;
-  if (state !== undefined) return REBUILD;
+function isDamagedState({ code, details }: QavrError): boolean {
+  return code === "STORE_CORRUPT" && details.state !== undefined;
+}
+
+function fixOfDamage(error: QavrError): string | undefined {
+  const { changed, lost, path, last } = error.details;
+  if (error.code !== "STORE_CORRUPT") return undefined;
+  if (isDamagedState(error)) return REBUILD;
   if (changed !== undefined) return UNDO;
   return lost !== undefined || (path !== undefined && last !== undefined) ? REPAIR : undefined;
 }
