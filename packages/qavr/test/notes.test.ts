@@ -26,6 +26,16 @@ describe("qavr notes", () => {
     expect((await qavr("notes", "search", "payroll", "--file", file)).stdout).toContain("No note has");
   });
 
+  it("needs a text, and says that it has none", async () => {
+    const file = newPath("notes.db");
+    const { exitCode, stderr } = await qavr("notes", "add", "  ", "--file", file);
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 2,
+      stderr: "error: The note is empty. Give its text in quotes.\n",
+    });
+    expect(existsSync(file)).toBe(false);
+  });
+
   it("is read only from a file that exists", async () => {
     const file = newPath("none.db");
     for (const args of [
