@@ -15,7 +15,7 @@ const CODES: Readonly<Record<number, ErrorCode>> = {
 
 const ADVICE: Readonly<Partial<Record<ErrorCode, string>>> = {
   STORE_UNWRITABLE: "Check the permissions of the file and its folder, and the free space on the disk.",
-  STORE_BUSY: "Another process holds its lock: close it, or raise busyTimeout.",
+  STORE_BUSY: "Another process holds its lock: try again, close it, or raise busyTimeout of sqliteStore().",
   STORE_CORRUPT: RESTORE,
 };
 

@@ -158,7 +158,7 @@ function takeGroup<Pending>(waiting: WaitingCall<Pending>[]): WaitingCall<Pendin
 function lockedOut(path: string, busyTimeout: number): QavrError {
   return new QavrError(
     "STORE_BUSY",
-    `Another process kept the file ${path} locked for ${busyTimeout} ms. Try again, or raise busyTimeout.`,
+    `Another process kept the file ${path} locked for ${busyTimeout} ms. Try again, or raise busyTimeout of sqliteStore().`,
     { details: { path, busyTimeout } },
   );
 }

@@ -80,6 +80,10 @@ describe.runIf(SHARES_FILES)("opening while another connection holds the lock", 
   it("is refused with STORE_BUSY when the file has yet to become a ledger", () => {
     const path = tempLedger();
     lockOf(path);
-    expect(refusalOf(() => sqliteStore({ path, busyTimeout: 30 })).code).toBe("STORE_BUSY");
+    const { code, message } = refusalOf(() => sqliteStore({ path, busyTimeout: 30 }));
+    expect({ code, message }).toEqual({
+      code: "STORE_BUSY",
+      message: expect.stringMatching(/try again, close it, or raise busyTimeout of sqliteStore\(\)/),
+    });
   });
 });
