@@ -47,6 +47,14 @@ describe("a PostgreSQL store tells by code", () => {
     expect(refusal.message).not.toContain("secret");
   });
 
+  it("that the server has no TLS, which the address asks for", async () => {
+    const store = openStore(`${server.url()}?sslmode=verify-full`);
+    expect(await refusalOf(store.head("n"))).toMatchObject({
+      code: "STORE_UNAVAILABLE",
+      message: expect.stringMatching(/does not support SSL connections\. Turn TLS on .* or remove sslmode/),
+    });
+  });
+
   it("that the password is wrong", async () => {
     const store = openStore(server.url({ password: "wrong" }));
     expect(await refusalOf(store.head("n"))).toMatchObject({ code: "STORE_DENIED", details: { sqlState: "28P01" } });

@@ -45,6 +45,9 @@ const ADVICE: Readonly<Partial<Record<ErrorCode, string>>> = {
   STORE_CORRUPT: "Restore a backup, or name another schema.",
 };
 
+/** Message of `pg` where the address asks for TLS. It has no code. */
+const NO_TLS = /server does not support SSL/i;
+
 /** A prepared statement that the session does not know. */
 const FORGOTTEN_STATEMENT = "26000";
 /** A prepared statement that another client has prepared in this session. */
@@ -59,7 +62,7 @@ function sqlState(error: unknown): string | undefined {
 /** The code for an error of `pg`, undefined for other errors. */
 function codeOf(error: unknown): ErrorCode | undefined {
   const state = sqlState(error);
-  const isLost = error instanceof Error && LOST.test(error.message);
+  const isLost = error instanceof Error && (LOST.test(error.message) || NO_TLS.test(error.message));
   if (state && !(state === "XX000" && isLost))
     return CODES[state] ?? CODES[state.slice(0, 3)] ?? CODES[state.slice(0, 2)] ?? "STORE_FAILED";
   if (!(error instanceof Error)) return undefined;
@@ -132,14 +135,18 @@ export function toStoreError(cause: unknown, place: string): QavrError {
   const code = codeOf(cause) ?? "STORE_FAILED";
   const state = sqlState(cause);
   const reason = cause instanceof Error && cause.message ? cause.message : String((cause as { code?: unknown })?.code);
-  const advice =
-    state === FORGOTTEN_STATEMENT || state === STRANGE_STATEMENT
-      ? "Behind a transaction pooler, set prepare to false."
-      : (ADVICE[code] ?? "The cause says more.");
+  const advice = adviceFor(code, state, reason);
   return new QavrError(code, `The ledger in ${place} could not be used: ${reason}. ${advice}`, {
     details: { place, ...(state ? { sqlState: state } : {}) },
     cause,
   });
+}
+
+function adviceFor(code: ErrorCode, state: string | undefined, reason: string): string {
+  if (NO_TLS.test(reason)) return "Turn TLS on at the server, or remove sslmode from the address.";
+  if (state === FORGOTTEN_STATEMENT || state === STRANGE_STATEMENT)
+    return "Behind a transaction pooler, set prepare to false.";
+  return ADVICE[code] ?? "The cause says more.";
 }
 
 /** The error for checkpoint states that do not fit their digest. */
