@@ -129,6 +129,7 @@ describe("opening a PostgreSQL store", () => {
         ["alter table entry drop column payload", "entry.payload"],
         ["alter table entry alter column at type numeric", "entry.at"],
         ["drop table checkpoint_state", "checkpoint_state.namespace"],
+        ["drop table ledger", "ledger.version"],
       ] as const) {
         const schema = server.schema();
         const store = postgresStore({ pool, schema, partitions });

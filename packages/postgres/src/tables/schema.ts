@@ -266,7 +266,11 @@ async function inspect(connection: Connection, { schema, place }: ResolvedOption
      where nspname = ${quotedText(schema)} and relname in ('ledger', ${TABLES.map((table) => `'${table}'`).join(", ")})`,
   );
   if (tables.length === 0) return 0;
-  if (!tables.some(({ name }) => name === "ledger")) throw foreign(place);
+  const changed = changedColumn(tables);
+  if (!tables.some(({ name }) => name === "ledger")) {
+    // All the other tables are the ledger's own.
+    throw changed === undefined ? changedBy(place, "ledger.version") : foreign(place);
+  }
   const rows = await connection
     .script(`select version from ${quoted(schema)}.ledger`)
     .catch((cause: { code?: string }) => {
@@ -281,14 +285,7 @@ async function inspect(connection: Connection, { schema, place }: ResolvedOption
       { details: { place, schema: version, known } },
     );
   }
-  const changed = version === known ? changedColumn(tables) : undefined;
-  if (changed !== undefined) {
-    throw new QavrError(
-      "STORE_CORRUPT",
-      `The ledger in ${place} was changed by something other than @qavr/postgres: column ${changed} is not as it was created. Undo that, or restore a backup.`,
-      { details: { place, changed } },
-    );
-  }
+  if (version === known && changed !== undefined) throw changedBy(place, changed);
   return version;
 }
 
@@ -318,6 +315,14 @@ export async function rebuildIndexes(
       { timeout: LONG_STATEMENT, lasting: true },
     );
   }
+}
+
+function changedBy(place: string, changed: string): QavrError {
+  return new QavrError(
+    "STORE_CORRUPT",
+    `The ledger in ${place} was changed by something other than @qavr/postgres: column ${changed} is not as it was created. Undo that, or restore a backup.`,
+    { details: { place, changed } },
+  );
 }
 
 function foreign(place: string, cause?: unknown): QavrError {
