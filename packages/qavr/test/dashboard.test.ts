@@ -66,6 +66,19 @@ if (browser) {
       expect(faults).toEqual([]);
     });
 
+    it("says of a memory how many of its runs are shown, where that is not all", async () => {
+      const { path, engine } = newLedger();
+      for (let run = 0; run < 600; run++) {
+        await oneRun(engine, { candidates: [{ id: "a", similarity: 1 }], topK: 1 }, { reward: run % 2 === 0 });
+      }
+      await engine.close();
+      const { page } = await testPage(browser);
+      await page.goto((await serve(path)).url);
+      await page.getByText(CONTENT.overview).waitFor();
+      await page.goto(`${page.url().split("?")[0]}?page=memory&ref=a`);
+      await page.getByText("The latest 500 of 600 are shown.").waitFor();
+    });
+
     it("denies of a compacted ledger no run that it has dropped", async () => {
       const path = await ledgerFile({ runs: 20 });
       await dataOf("ledger", "compact", "--older-than", "0", "--yes", "-s", path);

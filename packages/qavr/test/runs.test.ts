@@ -65,6 +65,24 @@ describe("qavr why", () => {
     expect(await memoryReport(ledger, "deploy")).toMatchObject({ memory: { id: "deploy" }, appearances: [] });
   });
 
+  it("says how far it looks for a memory that was never shown", async () => {
+    const { path, engine } = newLedger();
+    const memories = [
+      { id: "a", similarity: 1 },
+      { id: "b", similarity: 0 },
+    ];
+    await oneRun(engine, { candidates: memories, topK: 1 });
+    const why = async () => (await qavr("why", "b", "-s", path)).stdout;
+    expect(await why()).toContain("not shown (outranked)");
+    for (let run = 0; run < 1_000; run++) await oneRun(engine, { candidates: memories.slice(0, 1), topK: 1 });
+    await engine.close();
+    const { exitCode, stderr } = await qavr("why", "b", "-s", path);
+    expect({ exitCode, stderr }).toEqual({
+      exitCode: 4,
+      stderr: expect.stringMatching(/is called b\..* never shown are looked for in the latest 1,000 entries\.\n$/),
+    });
+  });
+
   it("says of a run that was shown no memory so, and not that the host's order was shown", async () => {
     const path = await ledgerFile({ runs: 1 }, { memoryOff: 1 });
     const { stdout } = await qavr("why", "run-1", "-s", path);

@@ -1,7 +1,7 @@
 import type { EpisodeView, ExplainedItem, ExposureView, HistoryEvent, MemoryView, NotShown } from "@qavr/core";
 import { CommandError } from "../exit-codes.js";
 import type { Ledger } from "../open-ledger.js";
-import { nameOf } from "../terminal/text.js";
+import { count, nameOf } from "../terminal/text.js";
 import { collectionNamed, collectionsOf } from "./collections.js";
 import { type Share, wilson } from "./interval.js";
 import { rewardsIn } from "./judged-runs.js";
@@ -61,14 +61,18 @@ type MemoryReport = Extract<WhyReport, { readonly kind: "memory" }>;
  * @throws CommandError NOT_FOUND, CONFLICT for another learner's memories
  */
 export async function whyReport(ledger: Ledger, reference: string, collection?: string): Promise<WhyReport> {
-  const { engine, namespace } = ledger;
+  const { engine, store, namespace } = ledger;
   const run = await engine.explain(reference, { namespace });
   if (run) return { kind: "run", namespace, run };
   const memory = await memoryReport(ledger, reference, collection);
   if (memory) return memory;
+  const isLong = (await store.head(namespace)) > LOOKED_AT;
+  const latest = isLong
+    ? ` Memories that were never shown are looked for in the latest ${count(LOOKED_AT)} entries.`
+    : "";
   throw new CommandError(
     "NOT_FOUND",
-    `No run and no memory of namespace ${namespace} is called ${reference}. npx qavr runs and npx qavr memories list them.`,
+    `No run and no memory of namespace ${namespace} is called ${reference}. npx qavr runs and npx qavr memories list them.${latest}`,
   );
 }
 

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import type { Appearance, HistoryPoint, WhyReport } from "../../reports/why.js";
-import { decimal, percent, shownLines, signed } from "../../terminal/text.js";
+import { count, decimal, percent, shownLines, signed } from "../../terminal/text.js";
 import { History } from "./charts.js";
 import type { Loaded } from "./client.js";
 import { COLUMNS } from "./memories.js";
@@ -25,7 +25,7 @@ export function Memory({ loaded }: { readonly loaded: Loaded<MemoryReport> }): J
             {history.length === 0 ? (
               <p class="dim">No judged run showed it, among the 1,000 entries that were looked at.</p>
             ) : (
-              <Known points={history} />
+              <Known points={history} runs={memory.successes + memory.failures} />
             )}
           </section>
           <section class="card">
@@ -42,13 +42,14 @@ export function Memory({ loaded }: { readonly loaded: Loaded<MemoryReport> }): J
   );
 }
 
-function Known({ points }: { readonly points: readonly HistoryPoint[] }): JSX.Element {
+function Known({ points, runs }: { readonly points: readonly HistoryPoint[]; readonly runs: number }): JSX.Element {
+  const latest = points.length < runs ? ` The latest ${count(points.length)} of ${count(runs)} are shown.` : "";
   return (
     <>
       <History points={points} />
       <p class="dim">
-        Success of the runs that showed it, after each run. The interval narrows as runs come in; requests differ, so it
-        is no proof of a cause.
+        Success of the runs that showed it, after each run.{latest} The interval narrows as runs come in; requests
+        differ, so it is no proof of a cause.
       </p>
       <details>
         <summary>As a table</summary>
