@@ -9,7 +9,7 @@ export async function afterDraining(
   queue: OutboxQueue,
   namespace: string,
   reference: string,
-): ReturnType<StateReader<unknown, unknown>["resolve"]> {
+): ReturnType<StateReader["resolve"]> {
   await queue.drain();
   const passedOn = await states.resolve(namespace, reference);
   const waiting = queue.health().queued;

@@ -10,7 +10,7 @@ export type UtilityOrder = "lowest" | "highest";
 /** A memory with evidence, as of now. */
 export interface RankedMemory {
   readonly id: string;
-  readonly record: MemoryRecord<unknown>;
+  readonly record: MemoryRecord;
   readonly utility: number;
   readonly evidence: number;
 }

@@ -24,9 +24,9 @@ export interface EngineParts {
   readonly learner: Learner;
   readonly governance: Governance | undefined;
   readonly enabled: boolean;
-  readonly states: StateReader<unknown, unknown>;
+  readonly states: StateReader;
   /** The states for ranking, which cannot wait: short timeout, no reads from a store that keeps failing. */
-  readonly scoringStates: StateReader<unknown, unknown>;
+  readonly scoringStates: StateReader;
   /** The queue of outcomes while the store is out of reach; undefined without an outbox. */
   readonly queue: OutboxQueue | undefined;
   readonly open: OpenEpisodes;

@@ -30,7 +30,7 @@ const HISTORY_DEFAULTS = { namespace: DEFAULT_NAME, after: 0, limit: 100 } as co
 
 interface StoredMemory {
   readonly id: string;
-  readonly record: MemoryRecord<unknown>;
+  readonly record: MemoryRecord;
 }
 
 type Writable<View> = { -readonly [Field in keyof View]: View[Field] };
@@ -96,7 +96,7 @@ export async function readHistory({ store }: EngineParts, options: HistoryOption
 function viewOfMemory(
   learner: Learner,
   id: string,
-  record: MemoryRecord<unknown>,
+  record: MemoryRecord,
   label: string | undefined,
   at: number,
 ): MemoryView {

@@ -48,7 +48,7 @@ export function createScorer(parts: EngineParts): (request: CheckedRequest) => P
     const vector = vectorOf(request);
     const returned = record ? topK : (request.returned ?? topK);
     const host = hostOrder(ids.length, returned);
-    let known: ScoringStates<unknown>;
+    let known: ScoringStates;
     try {
       known = await scoringStates.scoring(namespace, collection, ids);
     } catch (error) {

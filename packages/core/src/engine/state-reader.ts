@@ -29,9 +29,9 @@ const LAGGING: ReadOptions = { mayLag: true };
 export type OnDamagedState = (namespace: string, damaged: DamagedState) => unknown;
 
 /** The states behind a request's candidates. */
-export interface ScoringStates<Shared> {
+export interface ScoringStates {
   /** Undefined before the collection's first exposure. */
-  readonly shared: SharedRecord<Shared> | undefined;
+  readonly shared: SharedRecord | undefined;
   readonly table: MemoryTable;
   /** Parallel to the ids asked for. */
   readonly rows: Int32Array;
@@ -43,9 +43,9 @@ export interface ScoringStates<Shared> {
 }
 
 /** Decoded states of one collection. */
-interface CachedCollection<Shared> {
+interface CachedCollection {
   /** Null: not read yet, or changed since. */
-  shared: SharedRecord<Shared> | undefined | null;
+  shared: SharedRecord | undefined | null;
   readonly table: MemoryTable;
   /** By memory id: a row, NO_ROW, or at most STALE for a row that is out of date. */
   readonly rows: Map<string, number>;
@@ -53,7 +53,7 @@ interface CachedCollection<Shared> {
 }
 
 /** Decoded states of one namespace, up to date as of `cursor`, except marked ones. */
-interface CachedNamespace<Shared> {
+interface CachedNamespace {
   cursor: number;
   /** Null: not read yet, or changed since. */
   stats: StatsRecord | undefined | null;
@@ -63,24 +63,24 @@ interface CachedNamespace<Shared> {
   ranked: boolean;
   /** Bytes at its last weighing. */
   size: number;
-  readonly collections: Map<string, CachedCollection<Shared>>;
+  readonly collections: Map<string, CachedCollection>;
 }
 
 /**
  * Reads states and keeps them decoded. With a store that reports changes, a request whose states are known costs no read;
  * with others each request reads its states.
  */
-export class StateReader<Shared, Memory> {
+export class StateReader {
   readonly #store: StateSource;
-  readonly #learner: Learner<Shared, Memory>;
+  readonly #learner: Learner;
   readonly #onDamaged: OnDamagedState;
   /** Least recently used first. */
-  readonly #namespaces = new Map<string, CachedNamespace<Shared>>();
+  readonly #namespaces = new Map<string, CachedNamespace>();
   /** Of all kept tables, in bytes. */
   #size = 0;
 
   /** @param onDamaged takes note of damaged states, which then read as missing, or throws */
-  constructor(store: StateSource, learner: Learner<Shared, Memory>, onDamaged: OnDamagedState) {
+  constructor(store: StateSource, learner: Learner, onDamaged: OnDamagedState) {
     this.#store = store;
     this.#learner = learner;
     this.#onDamaged = onDamaged;
@@ -118,12 +118,12 @@ export class StateReader<Shared, Memory> {
   }
 
   /** @throws LEARNER_MISMATCH */
-  async shared(namespace: string, collection: string): Promise<SharedRecord<Shared> | undefined> {
+  async shared(namespace: string, collection: string): Promise<SharedRecord | undefined> {
     return this.#shared(namespace, collection, await this.#current(namespace));
   }
 
   /** May be as old as the store's staleness allows. @throws LEARNER_MISMATCH */
-  async scoring(namespace: string, collection: string, ids: readonly string[]): Promise<ScoringStates<Shared>> {
+  async scoring(namespace: string, collection: string, ids: readonly string[]): Promise<ScoringStates> {
     const cache = await this.#current(namespace, LAGGING);
     cache.ranked = true;
     const known = this.#collection(cache, collection);
@@ -170,7 +170,7 @@ export class StateReader<Shared, Memory> {
     if (!cache.taught) await this.stats(namespace, LAGGING);
   }
 
-  memory(bytes: Uint8Array): MemoryRecord<Memory> {
+  memory(bytes: Uint8Array): MemoryRecord {
     return new MemoryRecord(this.#learner.memory, bytes);
   }
 
@@ -193,9 +193,9 @@ export class StateReader<Shared, Memory> {
   async #shared(
     namespace: string,
     collection: string,
-    cache: CachedNamespace<Shared>,
+    cache: CachedNamespace,
     options?: ReadOptions,
-  ): Promise<SharedRecord<Shared> | undefined> {
+  ): Promise<SharedRecord | undefined> {
     const known = this.#collection(cache, collection);
     if (known.shared !== null) return known.shared;
     const { cursor } = cache;
@@ -212,7 +212,7 @@ export class StateReader<Shared, Memory> {
   async #load(
     namespace: string,
     collection: string,
-    cache: CachedNamespace<Shared>,
+    cache: CachedNamespace,
     ids: readonly string[],
   ): Promise<readonly number[]> {
     const known = this.#collection(cache, collection);
@@ -260,13 +260,13 @@ export class StateReader<Shared, Memory> {
   }
 
   /** The namespace's cache with everything marked that changed since it was last used. */
-  async #current(namespace: string, options?: ReadOptions): Promise<CachedNamespace<Shared>> {
+  async #current(namespace: string, options?: ReadOptions): Promise<CachedNamespace> {
     if (!this.#store.changesSince) return emptyCache(0);
     if (this.#store.refresh) await this.#store.refresh(namespace, options);
     const known = this.#namespaces.get(namespace);
     const { cursor, written } = this.#store.changesSince(namespace, known?.cursor ?? 0);
     if (known) this.#drop(namespace, known);
-    const cache = known && written ? known : emptyCache<Shared>(cursor);
+    const cache = known && written ? known : emptyCache(cursor);
     if (written) mark(cache, written);
     cache.cursor = cursor;
     this.#namespaces.set(namespace, cache);
@@ -275,13 +275,13 @@ export class StateReader<Shared, Memory> {
     return cache;
   }
 
-  #drop(namespace: string, cache: CachedNamespace<Shared>): void {
+  #drop(namespace: string, cache: CachedNamespace): void {
     this.#namespaces.delete(namespace);
     this.#size -= cache.size;
   }
 
   /** Notes the new size of a kept cache, and drops the least recently used ones until the rest fits. */
-  #weigh(namespace: string, grown: CachedNamespace<Shared>): void {
+  #weigh(namespace: string, grown: CachedNamespace): void {
     if (this.#namespaces.get(namespace) !== grown) return;
     const size = sizeOf(grown);
     this.#size += size - grown.size;
@@ -292,10 +292,10 @@ export class StateReader<Shared, Memory> {
     }
   }
 
-  #collection(cache: CachedNamespace<Shared>, collection: string): CachedCollection<Shared> {
+  #collection(cache: CachedNamespace, collection: string): CachedCollection {
     const known = cache.collections.get(collection);
     if (known) return known;
-    const fresh: CachedCollection<Shared> = {
+    const fresh: CachedCollection = {
       shared: null,
       table: this.#learner.createTable(),
       rows: new Map(),
@@ -306,19 +306,19 @@ export class StateReader<Shared, Memory> {
   }
 }
 
-function emptyCache<Shared>(cursor: number): CachedNamespace<Shared> {
+function emptyCache(cursor: number): CachedNamespace {
   return { cursor, stats: null, taught: false, ranked: false, collections: new Map(), size: 0 };
 }
 
 /** About how many bytes it holds; also a namespace of which only the counters are known counts. */
-function sizeOf({ collections }: CachedNamespace<unknown>): number {
+function sizeOf({ collections }: CachedNamespace): number {
   let size = NAMESPACE_BYTES;
   for (const { table, rows } of collections.values()) size += table.size + rows.size * ROW_BYTES;
   return size;
 }
 
 /** Marks written states as out of date, and returns the memories and collections among them that were known until now. */
-function mark(cache: CachedNamespace<unknown>, written: readonly StateRef[]): readonly StateRef[] {
+function mark(cache: CachedNamespace, written: readonly StateRef[]): readonly StateRef[] {
   return written.filter(({ scope, id }) => {
     if (scope === SCOPES.stats) {
       cache.stats = null;

@@ -21,7 +21,7 @@ const LISTED_SOURCES = 100;
 
 interface CollectionState {
   readonly collection: string;
-  readonly shared: SharedRecord<unknown>;
+  readonly shared: SharedRecord;
 }
 
 /** The counts and extremes of a namespace. */
@@ -100,7 +100,7 @@ export async function statusOf(
   async function memories(
     namespace: string,
     collection: string,
-    { memories, bands }: Pick<SharedRecord<unknown>, "memories" | "bands">,
+    { memories, bands }: Pick<SharedRecord, "memories" | "bands">,
   ): Promise<Pick<NamespaceStatus["collections"][number], "memories" | "withEvidence" | "best" | "worst">> {
     const withEvidence = bands.reduce((sum, count) => sum + count, 0);
     const page = async (order: UtilityOrder, limit: number): Promise<readonly RankedMemory[]> =>

@@ -21,11 +21,7 @@ const CLAIMS_PER_EPISODE = 8;
  *
  * To be called before the episode takes the outcome in.
  */
-export function* auditClaims<Shared, Memory>(
-  draft: Draft<Shared, Memory>,
-  episode: EpisodeRecord,
-  { source, tier, reward }: OutcomeEvent,
-): Loading {
+export function* auditClaims(draft: Draft, episode: EpisodeRecord, { source, tier, reward }: OutcomeEvent): Loading {
   if (reward === null) return;
   const said: Claim = { source, tier, reward };
   const credibility = episode.reward;
@@ -35,12 +31,7 @@ export function* auditClaims<Shared, Memory>(
   if (credibility && isBetter(credibility, said)) yield* audit(draft, episode, said, credibility);
 }
 
-function* audit<Shared, Memory>(
-  draft: Draft<Shared, Memory>,
-  episode: EpisodeRecord,
-  claim: Claim,
-  judge: Claim,
-): Loading {
+function* audit(draft: Draft, episode: EpisodeRecord, claim: Claim, judge: Claim): Loading {
   if (judge.source === claim.source || !mayBeAudited(episode, claim)) return;
   yield* draft.load([sourceRef(claim.source), sourceRef(judge.source)]);
   const weight = AUDITED_TIERS.includes(judge.tier) ? trustOf(sourceOf(draft, judge.source).trust) : 1;

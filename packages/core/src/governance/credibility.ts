@@ -24,8 +24,8 @@ export function sourcesOf({ reward, votes }: EpisodeRecord): StateRef[] {
  * away what others have said and puts too little in its place: a source beyond its cap on some memory replaces no other source of its
  * tier, one beyond its cap on all memories replaces none.
  */
-export function credibilityOf<Shared, Memory>(
-  draft: Draft<Shared, Memory>,
+export function credibilityOf(
+  draft: Draft,
   episode: EpisodeRecord,
   event: OutcomeEvent,
   { audited, cap }: OutcomeRules,
@@ -63,8 +63,8 @@ function creditedBy({ reward, helpful, harmful }: OutcomeEvent, exposures: reado
  * @param added exposures that `said` was not charged for yet; the episode may hold earlier ones
  * @param believed how much of each part's weight to charge for, in [0, 1]
  */
-export function chargeSources<Shared, Memory>(
-  draft: Draft<Shared, Memory>,
+export function chargeSources(
+  draft: Draft,
   said: Pick<EpisodeRecord, "reward" | "votes">,
   exposures: readonly EpisodeExposure[],
   added: readonly EpisodeExposure[],
@@ -93,8 +93,8 @@ export function chargeSources<Shared, Memory>(
 
 type Believed = (credibility: Credibility) => number;
 
-function chargePart<Shared, Memory>(
-  draft: Draft<Shared, Memory>,
+function chargePart(
+  draft: Draft,
   { credibility, weight }: CountedReward | CountedVotes,
   memories: readonly number[],
   believed: Believed,

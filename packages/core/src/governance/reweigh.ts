@@ -16,7 +16,7 @@ const NOTABLE = 0.1;
 /**
  * Remembers an audited source's claim, and weighs the next few old claims again by the present trust in their sources.
  */
-export function* reweighClaims<Shared, Memory>(draft: Draft<Shared, Memory>, episode: string): Loading {
+export function* reweighClaims(draft: Draft, episode: string): Loading {
   const ids = yield* turnRing(draft, "claims", CLAIMS, episode);
   for (const id of ids) {
     const record = draft.episode(id);
@@ -35,11 +35,7 @@ export function* reweighClaims<Shared, Memory>(draft: Draft<Shared, Memory>, epi
 }
 
 /** Weighs claims by the present trust in their sources. A source is charged for the weight that its claim gains. */
-function trustAsNow<Shared, Memory>(
-  draft: Draft<Shared, Memory>,
-  record: EpisodeRecord,
-  claims: readonly Credibility[],
-): void {
+function trustAsNow(draft: Draft, record: EpisodeRecord, claims: readonly Credibility[]): void {
   const { exposures } = record;
   const before = claims.map(({ capped }) => [...capped]);
   const gained = new Map(claims.map((claim) => [claim, trustNow(draft, claim) - claim.trust]));
@@ -61,7 +57,7 @@ function isAudited({ trust }: Credibility): boolean {
   return trust < 1;
 }
 
-function trustNow<Shared, Memory>(draft: Draft<Shared, Memory>, { source }: Credibility): number {
+function trustNow(draft: Draft, { source }: Credibility): number {
   return trustOf(sourceOf(draft, source).trust);
 }
 

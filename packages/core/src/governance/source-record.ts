@@ -48,11 +48,11 @@ function codeSource(coder: Coder, { trust, audits, spending }: Partial<SourceRec
 }
 
 /** A source's record in a draft, as a copy. It must have been loaded. */
-export function sourceOf<Shared, Memory>(draft: Draft<Shared, Memory>, source: string): SourceRecord {
+export function sourceOf(draft: Draft, source: string): SourceRecord {
   const bytes = draft.value(sourceRef(source));
   return bytes ? decodeSource(bytes) : emptySource();
 }
 
-export function keepSource<Shared, Memory>(draft: Draft<Shared, Memory>, source: string, record: SourceRecord): void {
+export function keepSource(draft: Draft, source: string, record: SourceRecord): void {
   draft.keepValue(sourceRef(source), encodeSource(record));
 }

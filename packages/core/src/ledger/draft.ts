@@ -33,31 +33,31 @@ export type Loading<Result = void> = Generator<readonly StateRef[], Result, read
 const NO_VALUE = new Uint8Array();
 
 /** Decoded records of a namespace. */
-export interface Records<Shared, Memory> {
+export interface Records {
   stats: StatsRecord | undefined;
-  readonly collections: Map<string, SharedRecord<Shared>>;
+  readonly collections: Map<string, SharedRecord>;
   /** By collection and id. */
-  readonly memories: Map<string, Map<string, MemoryRecord<Memory>>>;
+  readonly memories: Map<string, Map<string, MemoryRecord>>;
   readonly episodes: Map<string, EpisodeRecord>;
 }
 
-export function noRecords<Shared, Memory>(): Records<Shared, Memory> {
+export function noRecords(): Records {
   return { stats: undefined, collections: new Map(), memories: new Map(), episodes: new Map() };
 }
 
 /** The states that one entry touches, and their changes. The store's own bytes are copied before a change. */
-export class Draft<Shared, Memory> {
-  readonly learner: Learner<Shared, Memory>;
+export class Draft {
+  readonly learner: Learner;
   readonly seq: number;
   readonly at: number;
-  protected readonly records: Records<Shared, Memory>;
+  protected readonly records: Records;
   /** The memories that this entry has loaded. */
-  protected readonly loadedMemories: Map<MemoryRecord<Memory>, StateRef> = new Map<MemoryRecord<Memory>, StateRef>();
+  protected readonly loadedMemories: Map<MemoryRecord, StateRef> = new Map<MemoryRecord, StateRef>();
   #values = new Map<string, Uint8Array>();
   #keptEpisodes = new Map<string, EpisodeRecord>();
   #writes: StateWrite[] = [];
 
-  constructor(learner: Learner<Shared, Memory>, entry: SequencedEntry, records: Records<Shared, Memory> = noRecords()) {
+  constructor(learner: Learner, entry: SequencedEntry, records: Records = noRecords()) {
     this.learner = learner;
     this.seq = entry.seq;
     this.at = entry.at;
@@ -132,7 +132,7 @@ export class Draft<Shared, Memory> {
     this.#keptEpisodes.set(id, record);
   }
 
-  shared(collection: string): SharedRecord<Shared> {
+  shared(collection: string): SharedRecord {
     const { collections } = this.records;
     const known = collections.get(collection);
     if (known) return known;
@@ -141,11 +141,11 @@ export class Draft<Shared, Memory> {
     return fresh;
   }
 
-  memory(collection: string, id: string): MemoryRecord<Memory> {
-    return this.records.memories.get(collection)?.get(id) as MemoryRecord<Memory>;
+  memory(collection: string, id: string): MemoryRecord {
+    return this.records.memories.get(collection)?.get(id) as MemoryRecord;
   }
 
-  decodeMemory(bytes: Uint8Array): Memory {
+  decodeMemory(bytes: Uint8Array): unknown {
     const { memory } = this.learner;
     return bytes.length === 0 ? memory.empty() : readable(() => memory.decode(privateCopy(bytes)));
   }
@@ -193,7 +193,7 @@ export class Draft<Shared, Memory> {
   }
 
   /** Counts a memory in its collection, and lists it in the band of its utility. */
-  #count({ scope, id }: StateRef, record: MemoryRecord<Memory>): void {
+  #count({ scope, id }: StateRef, record: MemoryRecord): void {
     const isShown = record.shown > 0;
     if (isShown === record.wasShown && record.isAsStored) return;
     const collection = collectionOf(scope) as string;
@@ -260,10 +260,7 @@ export class Draft<Shared, Memory> {
 }
 
 /** The bytes of records, without those of episodes. */
-export function* encodeRecords<Shared, Memory>(
-  learner: Learner<Shared, Memory>,
-  { stats, collections, memories }: Records<Shared, Memory>,
-): Generator<StoredState> {
+export function* encodeRecords(learner: Learner, { stats, collections, memories }: Records): Generator<StoredState> {
   for (const [collection, records] of memories) {
     const scope = memoryScope(collection);
     for (const [id, record] of records) yield { scope, id, value: record.encode() };

@@ -10,12 +10,7 @@ const KEPT_AFTER_EDIT: Readonly<Record<EditPolicy, number>> = { keep: 1, discoun
  *
  * @param isOlder true for a text that was shown before the present one and is recorded after it: it is no edit, and confirms nothing
  */
-export function edit<Shared, Memory>(
-  draft: Draft<Shared, Memory>,
-  record: MemoryRecord<Memory>,
-  onEdit: EditPolicy,
-  isOlder = false,
-): void {
+export function edit(draft: Draft, record: MemoryRecord, onEdit: EditPolicy, isOlder = false): void {
   const keep = KEPT_AFTER_EDIT[onEdit];
   if (keep === 1) return;
   // Later outcomes of runs with the old text no longer reach or confirm it; those with this entry's text do.

@@ -28,7 +28,7 @@ export interface EventKind<Event extends MaintenanceEvent> {
   code(coder: Coder, event: Partial<Event>): Omit<Event, "type">;
   /** The states that it touches besides the namespace's counters. */
   refs(event: Event): readonly StateRef[];
-  fold<Shared, Memory>(draft: Draft<Shared, Memory>, event: Event): void;
+  fold(draft: Draft, event: Event): void;
 }
 
 /** The kinds of maintenance. */

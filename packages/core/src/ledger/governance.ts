@@ -12,7 +12,7 @@ export interface Governance {
   rulesFor(tier: OutcomeTier): OutcomeRules;
   /** Audits claims about the episode, before it takes the outcome in, and returns the trust in the outcome's source. */
   weigh(
-    draft: Draft<unknown, unknown>,
+    draft: Draft,
     episode: EpisodeRecord,
     event: OutcomeEvent,
     rules: OutcomeRules,
@@ -20,15 +20,15 @@ export interface Governance {
   /** Keeps a claim that does not count (any more) for a later audit: the last of each source, except the one that counts. */
   setAside(episode: EpisodeRecord, claims: readonly [Claim | undefined, Claim | undefined]): void;
   /** Charges the sources of a known outcome for exposures that the episode has gained. */
-  chargeExposures(draft: Draft<unknown, unknown>, episode: EpisodeRecord, added: readonly EpisodeExposure[]): Loading;
+  chargeExposures(draft: Draft, episode: EpisodeRecord, added: readonly EpisodeExposure[]): Loading;
   /** Charges the sources of a new reward or of new votes for all exposures of the episode. */
   chargeOutcome(
-    draft: Draft<unknown, unknown>,
+    draft: Draft,
     said: Pick<EpisodeRecord, "reward" | "votes">,
     exposures: readonly EpisodeExposure[],
   ): void;
   /** Weighs earlier claims again, after an audited outcome. */
-  reweigh(draft: Draft<unknown, unknown>, episode: string): Loading;
+  reweigh(draft: Draft, episode: string): Loading;
   /** Describes the stored records of sources, by name, for `status()`. */
   describe(records: ReadonlyMap<string, Uint8Array>, now: number): readonly SourceStatus[];
 }

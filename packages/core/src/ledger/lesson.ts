@@ -13,11 +13,7 @@ import { loadedIn, useOf } from "./used.js";
  *
  * @param first true when the episode has not taught before
  */
-export function lessonOf<Shared, Memory>(
-  draft: Draft<Shared, Memory>,
-  episode: EpisodeRecord,
-  first = false,
-): Lesson<Shared, Memory> {
+export function lessonOf(draft: Draft, episode: EpisodeRecord, first = false): Lesson<unknown, unknown> {
   const evidence = evidenceOf(episode);
   const { lesson, votes } = evidence;
   const isUsed = useOf(episode.used);

@@ -129,10 +129,10 @@ export const MAINTENANCE_EVENTS: EventKinds = {
 };
 
 /** The fold of every kind of entry: for maintenance, and for ledgers that it has written to. */
-export function ledgerReducer<Shared, Memory>(
-  learner: Learner<Shared, Memory>,
+export function ledgerReducer(
+  learner: Learner,
   governance?: Governance,
-  draftOf?: (entry: SequencedEntry) => Draft<Shared, Memory>,
+  draftOf?: (entry: SequencedEntry) => Draft,
 ): Reduce {
   return loopReducer(learner, governance, { kinds: MAINTENANCE_EVENTS, draftOf });
 }

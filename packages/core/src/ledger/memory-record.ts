@@ -34,7 +34,7 @@ export const bandIn = (record: Uint8Array): number => record[BAND_AT] ?? 0;
  * A memory that kept evidence through an edit has 8 more, which the sign bit of the seq announces: the f64 seq before which
  * exposures showed another text.
  */
-export class MemoryRecord<Memory> {
+export class MemoryRecord {
   /** Fingerprint of the text when it was last shown, 0 if unknown. */
   contentHash = 0;
   /** Exposures that showed it. */
@@ -67,15 +67,15 @@ export class MemoryRecord<Memory> {
    * another text: they confirm this one no more.
    */
   editedAt = 0;
-  readonly #codec: StateCodec<Memory>;
+  readonly #codec: StateCodec<unknown>;
   #bytes: Uint8Array | undefined;
   /** True when the bytes lie behind room for a header, in a buffer that nothing else uses. */
   #ownsBytes = false;
-  #read: Memory | undefined;
-  #draft: Memory | undefined;
+  #read: unknown;
+  #draft: unknown;
 
   /** `bytes` are only read: a draft is made from a copy. @throws INVALID_STATE */
-  constructor(codec: StateCodec<Memory>, bytes?: Uint8Array) {
+  constructor(codec: StateCodec<unknown>, bytes?: Uint8Array) {
     this.#codec = codec;
     if (!bytes) return;
     const start = aligned(bytes);
@@ -103,7 +103,7 @@ export class MemoryRecord<Memory> {
   }
 
   /** The learner's state to read, undefined where nothing was learned. @throws INVALID_STATE */
-  get learned(): Memory | undefined {
+  get learned(): unknown {
     const bytes = this.#bytes;
     if (this.#draft === undefined && bytes) this.#read ??= readable(() => this.#codec.decode(bytes));
     return this.#draft ?? this.#read;
@@ -115,21 +115,21 @@ export class MemoryRecord<Memory> {
   }
 
   /** Replaces the learner's state; undefined starts cold. */
-  set learned(state: Memory | undefined) {
+  set learned(state: unknown) {
     this.#draft = state;
     this.#read = undefined;
     this.#bytes = undefined;
   }
 
   /** The learner's state to change in place, created when there is none. @throws INVALID_STATE */
-  draft(): Memory {
+  draft(): unknown {
     if (this.#draft === undefined) {
       const bytes = this.#bytes;
       this.learned = bytes
         ? readable(() => this.#codec.decode(this.#ownsBytes ? bytes : copyWithRoom(bytes, this.#headerBytes)))
         : this.#codec.empty();
     }
-    return this.#draft as Memory;
+    return this.#draft;
   }
 
   encode(): Uint8Array {

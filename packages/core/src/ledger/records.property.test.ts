@@ -124,8 +124,9 @@ describe("a memory's record", () => {
       const before = [...bytes];
       const stored = displaced(bytes, offset);
       const drafted = new MemoryRecord(learner.memory, stored);
-      drafted.draft().vector[0] = 9;
-      drafted.draft().evidence = 7;
+      const draft = drafted.draft() as OarMemory;
+      draft.vector[0] = 9;
+      draft.evidence = 7;
       drafted.shown = 8;
       const after = new MemoryRecord(learner.memory, drafted.encode());
       expect(after.shown).toBe(8);

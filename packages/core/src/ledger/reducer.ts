@@ -40,8 +40,8 @@ import { castVotes } from "./votes.js";
  * An episode's effect on the learner's states is a function of all its credited exposures and of the best outcome known. When
  * either changes, the recorded contribution is taken back and a new one is added.
  */
-export function loopReducer<Shared, Memory>(
-  learner: Learner<Shared, Memory>,
+export function loopReducer(
+  learner: Learner,
   governance: Governance | undefined,
   {
     isLive,
@@ -50,7 +50,7 @@ export function loopReducer<Shared, Memory>(
   }: {
     readonly isLive?: boolean;
     readonly kinds?: EventKinds;
-    readonly draftOf?: ((entry: SequencedEntry) => Draft<Shared, Memory>) | undefined;
+    readonly draftOf?: ((entry: SequencedEntry) => Draft) | undefined;
   },
 ): Reduce {
   return function* reduce(entry: SequencedEntry): Reduction {
@@ -86,11 +86,7 @@ function assertOwned(known: EpisodeRecord | undefined, { episode, continues }: E
   );
 }
 
-function* foldExposures<Shared, Memory>(
-  draft: Draft<Shared, Memory>,
-  event: ExposureEvent,
-  governance: Governance | undefined,
-): Loading {
+function* foldExposures(draft: Draft, event: ExposureEvent, governance: Governance | undefined): Loading {
   const { stats } = draft;
   const known = draft.episode(event.episode);
   const episode = known ?? emptyEpisode();
@@ -140,7 +136,7 @@ function* foldExposures<Shared, Memory>(
 }
 
 /** One alias, one suspended episode: an earlier one under the alias can no longer be resumed. */
-function* giveUpSuspended<Shared, Memory>(draft: Draft<Shared, Memory>, alias: string, successor: string): Loading {
+function* giveUpSuspended(draft: Draft, alias: string, successor: string): Loading {
   yield* draft.load([aliasRef(alias)]);
   const waiting = draft.text(aliasRef(alias));
   if (waiting === undefined || waiting === successor) return;
@@ -155,11 +151,7 @@ function* giveUpSuspended<Shared, Memory>(draft: Draft<Shared, Memory>, alias: s
 }
 
 /** @param governance undefined for an outcome that was recorded without */
-function* foldOutcome<Shared, Memory>(
-  draft: Draft<Shared, Memory>,
-  event: OutcomeEvent,
-  governance: Governance | undefined,
-): Loading {
+function* foldOutcome(draft: Draft, event: OutcomeEvent, governance: Governance | undefined): Loading {
   const { stats } = draft;
   stats.outcomes[event.tier] += 1;
   if (event.reward === null) stats.unknown += 1;
@@ -209,8 +201,8 @@ function* foldOutcome<Shared, Memory>(
 }
 
 /** Tells the learner of an exposure, counts it, and notices edited texts. */
-function observe<Shared, Memory>(draft: Draft<Shared, Memory>, exposure: RecordedExposure, onEdit: EditPolicy): void {
-  const shown = new Map<string, MemoryRecord<Memory>>();
+function observe(draft: Draft, exposure: RecordedExposure, onEdit: EditPolicy): void {
+  const shown = new Map<string, MemoryRecord>();
   for (const item of exposure.shown) {
     const id = (exposure.candidates[item.candidate] as { id: string }).id;
     if (shown.has(id)) continue;
@@ -236,10 +228,7 @@ function observe<Shared, Memory>(draft: Draft<Shared, Memory>, exposure: Recorde
 }
 
 /** Keeps the labels of the memories shown where they are new. */
-function* keepLabels<Shared, Memory>(
-  draft: Draft<Shared, Memory>,
-  { collection, candidates, shown }: RecordedExposure,
-): Loading {
+function* keepLabels(draft: Draft, { collection, candidates, shown }: RecordedExposure): Loading {
   const labelled = shown.filter(({ label }) => label !== "");
   if (labelled.length === 0) return;
   const refs = labelled.map(({ candidate }) => labelRef(collection, (candidates[candidate] as { id: string }).id));

@@ -4,7 +4,7 @@ import { lessonOf } from "./lesson.js";
 import { turnRing } from "./ring.js";
 
 /** Remembers a run that has just taught, and fits the next few old ones again. Nothing where each run is fitted once. */
-export function* revisitRuns<Shared, Memory>(draft: Draft<Shared, Memory>, episode: string): Loading {
+export function* revisitRuns(draft: Draft, episode: string): Loading {
   const { revisits } = draft.learner;
   if (!revisits || revisits.count === 0) return;
   const ids = yield* turnRing(draft, "runs", revisits, episode);
@@ -20,7 +20,7 @@ export function* revisitRuns<Shared, Memory>(draft: Draft<Shared, Memory>, episo
 }
 
 /** Fits a run again and keeps what it contributes now. Nothing for a learner that fits each run once. */
-export function fitAgain<Shared, Memory>(draft: Draft<Shared, Memory>, record: EpisodeRecord): void {
+export function fitAgain(draft: Draft, record: EpisodeRecord): void {
   const { contribution } = record;
   if (!contribution) return;
   record.contribution = draft.learner.revisits?.fit(lessonOf(draft, record), contribution) ?? contribution;

@@ -1,5 +1,5 @@
-import type { StateRef } from "../store/store.js";
-import type { Draft } from "./draft.js";
+import type { Revisits } from "../learners/learner.js";
+import type { Draft, Loading } from "./draft.js";
 import { ringRef, slotRef } from "./state-keys.js";
 import { readable } from "./unreadable.js";
 
@@ -14,25 +14,19 @@ interface Ring {
 
 const EMPTY: Ring = { length: 0, head: -1, cursor: 0 };
 
-export interface RingBounds {
-  /** How many episodes it holds: the next one takes the place of the oldest. ≥ 1 */
-  readonly log: number;
-  /** How many are visited per turn. ≥ 0 */
-  readonly count: number;
-}
-
 /**
  * Puts an episode into a ring and calls for the next few to be visited. Which ones follows from the ledger's order alone, so that a
  * replay visits the same.
  *
+ * @param bounds how many episodes it holds, of which the next one takes the place of the oldest, and how many are visited per turn
  * @returns the ids to visit, without the new one; their records are loaded
  */
-export function* turnRing<Shared, Memory>(
-  draft: Draft<Shared, Memory>,
+export function* turnRing(
+  draft: Draft,
   name: string,
-  { log, count }: RingBounds,
+  { log, count }: Pick<Revisits<unknown, unknown>, "log" | "count">,
   episode: string,
-): Generator<readonly StateRef[], readonly string[], readonly (Uint8Array | undefined)[]> {
+): Loading<readonly string[]> {
   yield* draft.load([ringRef(name)]);
   const { length: before, head, cursor } = parseRing(draft.text(ringRef(name)));
   const length = Math.min(before + 1, log);

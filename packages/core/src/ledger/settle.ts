@@ -10,7 +10,7 @@ import { fitAgain, revisitRuns } from "./revisit.js";
 const NO_VECTOR = new Int8Array(0);
 
 /** Adds the episode's contribution, if it has an outcome with a result and none is recorded. */
-export function* settle<Shared, Memory>(draft: Draft<Shared, Memory>, id: string, episode: EpisodeRecord): Loading {
+export function* settle(draft: Draft, id: string, episode: EpisodeRecord): Loading {
   const { lesson: taught, votes } = evidenceOf(episode);
   // The used memories of a run teach nothing while its end is unknown.
   if (episode.contribution || (!taught && votes.length === 0)) return;
@@ -28,7 +28,7 @@ export function* settle<Shared, Memory>(draft: Draft<Shared, Memory>, id: string
 }
 
 /** Takes back what the episode has added. */
-export function takeBack<Shared, Memory>(draft: Draft<Shared, Memory>, episode: EpisodeRecord): void {
+export function takeBack(draft: Draft, episode: EpisodeRecord): void {
   const lesson = lessonOf(draft, episode);
   const { exposures } = episode.contribution as Contribution;
   const whole = exposures.map((given, e) => ({
@@ -40,11 +40,7 @@ export function takeBack<Shared, Memory>(draft: Draft<Shared, Memory>, episode: 
 }
 
 /** Keeps each direction once, in place of the request's vector, if the learner needs no more of the request. */
-function keepContribution<Shared, Memory>(
-  { learner }: Draft<Shared, Memory>,
-  episode: EpisodeRecord,
-  contribution: Contribution,
-): void {
+function keepContribution({ learner }: Draft, episode: EpisodeRecord, contribution: Contribution): void {
   episode.contribution = contribution;
   if (!learner.forgetsRequests) return;
   const given = contribution.exposures.values();

@@ -5,7 +5,7 @@ import { assertLayout, readable } from "./unreadable.js";
 import { BANDS } from "./utility-bands.js";
 
 /** The record of one collection: learner and vector space of its memories' states, then the learner's own state. */
-export interface SharedRecord<Shared> {
+export interface SharedRecord {
   readonly learner: string;
   /** Space and given length of the first request vector; empty and 0 before one was seen. */
   space: string;
@@ -14,10 +14,10 @@ export interface SharedRecord<Shared> {
   memories: number;
   /** Memories in each band of utility, lowest first. */
   readonly bands: number[];
-  state: Shared;
+  state: unknown;
 }
 
-export function emptyShared<Shared>({ id, shared }: Learner<Shared>): SharedRecord<Shared> {
+export function emptyShared({ id, shared }: Learner): SharedRecord {
   const bands = new Array<number>(BANDS).fill(0);
   return { learner: id, space: "", length: 0, memories: 0, bands, state: shared.empty() };
 }
@@ -26,7 +26,7 @@ export function emptyShared<Shared>({ id, shared }: Learner<Shared>): SharedReco
 const LAYOUT = 1;
 
 /** @throws LEARNER_MISMATCH when another learner wrote it, INVALID_STATE for another layout or damaged bytes */
-export function decodeSharedRecord<Shared>(bytes: Uint8Array, wanted: Learner<Shared>): SharedRecord<Shared> {
+export function decodeSharedRecord(bytes: Uint8Array, wanted: Learner): SharedRecord {
   const reader = new ByteReader(aligned(bytes));
   assertLayout(reader.u8(), LAYOUT, "collection state");
   const learner = reader.text();
@@ -49,7 +49,7 @@ export function decodeSharedRecord<Shared>(bytes: Uint8Array, wanted: Learner<Sh
   };
 }
 
-export function encodeSharedRecord<Shared>(record: SharedRecord<Shared>, codec: StateCodec<Shared>): Uint8Array {
+export function encodeSharedRecord(record: SharedRecord, codec: StateCodec<unknown>): Uint8Array {
   const { learner, space, length, memories, bands, state } = record;
   const writer = new ByteWriter();
   writer.u8(LAYOUT);

@@ -11,11 +11,7 @@ import { useOf } from "./used.js";
  *
  * To be called before and after a change of the episode, with its memories loaded if it has any facts.
  */
-export function countEvidence<Shared, Memory>(
-  draft: Draft<Shared, Memory>,
-  episode: EpisodeRecord,
-  times: 1 | -1,
-): void {
+export function countEvidence(draft: Draft, episode: EpisodeRecord, times: 1 | -1): void {
   if (!episode.reward && !episode.used && episode.votes.length === 0) return;
   const { reward, credits, voteOn, verdictOn } = evidenceOf(episode);
   const isUsed = useOf(episode.used);
@@ -47,11 +43,8 @@ interface Showing {
 }
 
 /** The last showing of each memory by a credited exposure. */
-function lastShowings<Shared, Memory>(
-  draft: Draft<Shared, Memory>,
-  { exposures }: EpisodeRecord,
-): Map<MemoryRecord<Memory>, Showing> {
-  const last = new Map<MemoryRecord<Memory>, Showing>();
+function lastShowings(draft: Draft, { exposures }: EpisodeRecord): Map<MemoryRecord, Showing> {
+  const last = new Map<MemoryRecord, Showing>();
   // Exposures are in the ledger's order.
   for (const { credited, collection, items, seq } of exposures) {
     if (credited) for (const { id } of items) last.set(draft.memory(collection, id), { collection, id, seq });

@@ -6,17 +6,15 @@ import { episodeRef, SCOPES } from "../ledger/state-keys.js";
 import { readable } from "../ledger/unreadable.js";
 import type { StateRef, StoredState } from "../store/store.js";
 
-/** Records that stay decoded from entry to entry: those of episodes only until their first outcome. */
-export type KeptRecords = Records<unknown, unknown>;
-
-export function keptIn({ collections, memories, episodes }: KeptRecords): number {
+/** Number of records that stay decoded from entry to entry: those of episodes only until their first outcome. */
+export function keptIn({ collections, memories, episodes }: Records): number {
   let kept = collections.size + episodes.size;
   for (const { size } of memories.values()) kept += size;
   return kept;
 }
 
 /** The bytes of all kept records. */
-export function* encodeKept(learner: Learner, records: KeptRecords): Generator<StoredState> {
+export function* encodeKept(learner: Learner, records: Records): Generator<StoredState> {
   yield* encodeRecords(learner, records);
   for (const [id, record] of records.episodes) yield { ...episodeRef(id), value: encodeEpisode(record) };
 }
@@ -25,7 +23,7 @@ export function* encodeKept(learner: Learner, records: KeptRecords): Generator<S
  * A draft that keeps records decoded for later entries, in place of writes. These find what would be read from the records' bytes: learned
  * states pass their codec, which may round.
  */
-export class KeepingDraft extends Draft<unknown, unknown> {
+export class KeepingDraft extends Draft {
   readonly #loaded: StateRef[] = [];
 
   override keepEpisode(id: string, record: EpisodeRecord): void {
@@ -49,7 +47,7 @@ export class KeepingDraft extends Draft<unknown, unknown> {
     }
   }
 
-  #readAgain(record: SharedRecord<unknown>): void {
+  #readAgain(record: SharedRecord): void {
     const { shared } = this.learner;
     const bytes = shared.encode(record.state, 0);
     record.state = bytes.length === 0 ? shared.empty() : readable(() => shared.decode(bytes));

@@ -1,6 +1,6 @@
 import { governance } from "../governance/governance.js";
 import type { Learner } from "../learners/learner.js";
-import { noRecords } from "../ledger/draft.js";
+import { noRecords, type Records } from "../ledger/draft.js";
 import { decodeEvent } from "../ledger/event-codec.js";
 import { ledgerReducer, MAINTENANCE_EVENTS } from "../ledger/maintenance-events.js";
 import { rebuildRef, statsRef } from "../ledger/state-keys.js";
@@ -16,7 +16,7 @@ import type {
   StoredState,
 } from "../store/store.js";
 import { runOn, StateOverlay } from "../store/write-overlay.js";
-import { encodeKept, KeepingDraft, type KeptRecords, keptIn } from "./kept-records.js";
+import { encodeKept, KeepingDraft, keptIn } from "./kept-records.js";
 import type { Progress } from "./progress.js";
 import { type Revocation, Revocations } from "./revocations.js";
 
@@ -38,7 +38,7 @@ export class Fold {
   readonly #learner: Learner;
   readonly #reduce: Reduce;
   /** Newer than the states. */
-  #records: KeptRecords = noRecords();
+  #records: Records = noRecords();
   #entries: number;
   /** Undefined before the first call of `takeTouched`: a whole ledger touches every state. */
   #touched: Map<string, StateRef> | undefined;
