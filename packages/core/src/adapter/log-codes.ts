@@ -1,5 +1,6 @@
 import type { Logger } from "../engine/options.js";
 import { writeLine } from "../engine/write-line.js";
+import { definedOnly } from "../errors/field-rules.js";
 import { QavrError } from "../errors/qavr-error.js";
 
 /** Codes that every adapter logs, each with the sentence of docs/reference/log-codes.md. */
@@ -27,11 +28,11 @@ export const WARNED_LOG_CODES: readonly SharedLogCode[] = (Object.keys(SHARED_LO
 
 /** Fields of one log line. */
 export interface LineFields {
-  readonly runId?: string;
-  readonly namespace?: string;
-  readonly episode?: string;
+  readonly runId?: string | undefined;
+  readonly namespace?: string | undefined;
+  readonly episode?: string | undefined;
   /** Of memories. */
-  readonly ids?: readonly string[];
+  readonly ids?: readonly string[] | undefined;
   /** The thrown value. Its message may hold a user's text, so only the debug line repeats it; see {@link createLog}. */
   readonly error?: unknown;
 }
@@ -55,7 +56,8 @@ export function createLog<Code extends string>(
   warned: readonly NoInfer<Code>[],
 ): Log<Code> {
   if (!logger) return warnInstead(warned);
-  return (level, code, message, { error, ...fields } = {}) => {
+  return (level, code, message, { error, ...given } = {}) => {
+    const fields = definedOnly(given);
     writeLine(logger, level, message, () => ({ ...fields, ...(error === undefined ? {} : nameOf(error)), code }));
     if (error !== undefined) writeLine(logger, "debug", message, () => ({ ...fields, error: textOf(error), code }));
   };

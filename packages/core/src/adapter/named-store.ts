@@ -47,46 +47,39 @@ export function resolveStore(store: string | Store | undefined, loaders: StoreLo
     throw illegalOption("store", "store must be a path, a postgres:// URL or a Store", store);
   }
   const location = locationOf(store);
-  return isPostgres(location) ? postgres(location, loaders) : sqlite(location, loaders);
-}
-
-/** The path or URL of a named store. @throws INVALID_ARGUMENT for another URL, and for a path of the shell */
-export function locationOf(store: string | undefined): string {
-  const location = (store ?? storeInEnvironment() ?? DEFAULT_STORE_PATH).trim();
-  refuseOtherUrl(location);
-  return location;
+  const durable = location !== ":memory:";
+  const capabilities = { durable, sharedBackend: durable };
+  return isPostgres(location)
+    ? lazyStore({ name: "postgres", capabilities }, async () => {
+        const { postgresStore } = await loaded("@qavr/postgres", loaders.postgres);
+        return postgresStore(location);
+      })
+    : lazyStore({ name: "sqlite", capabilities }, async () => {
+        const { sqliteStore } = await loaded("@qavr/sqlite", loaders.sqlite);
+        return sqliteStore(location);
+      });
 }
 
 export function isPostgres(location: string): boolean {
   return POSTGRES_URL.test(location);
 }
 
-/** Refuses other URLs, shell paths and quotes that a file of the environment left, which would create a folder of that name. */
-function refuseOtherUrl(location: string): void {
-  if (isPostgres(location)) return;
+/**
+ * The path or URL of a named store.
+ *
+ * @throws INVALID_ARGUMENT for other URLs, paths of the shell and quotes that a file of the environment left, which would create a folder
+ * of that name
+ */
+export function locationOf(store: string | undefined): string {
+  const location = (store ?? storeInEnvironment() ?? DEFAULT_STORE_PATH).trim();
   const begin = OTHER_SCHEME.exec(location)?.[0] ?? /^[~"']/.exec(location)?.[0];
-  if (begin === undefined) return;
+  if (begin === undefined || isPostgres(location)) return location;
   const hint = { "~": "~ is not expanded", '"': QUOTES, "'": QUOTES }[begin] ?? "of URLs only postgres:// is known";
   throw new QavrError(
     "INVALID_ARGUMENT",
     `The store ${begin}… is no path: ${hint}. Give the path of a file, a postgres:// URL or a Store.`,
     { details: { received: begin } },
   );
-}
-
-function sqlite(path: string, loaders: StoreLoaders): Store {
-  const durable = path !== ":memory:";
-  return lazyStore({ name: "sqlite", capabilities: { durable, sharedBackend: durable } }, async () => {
-    const { sqliteStore } = await loaded("@qavr/sqlite", loaders.sqlite);
-    return sqliteStore(path);
-  });
-}
-
-function postgres(url: string, loaders: StoreLoaders): Store {
-  return lazyStore({ name: "postgres", capabilities: { durable: true, sharedBackend: true } }, async () => {
-    const { postgresStore } = await loaded("@qavr/postgres", loaders.postgres);
-    return postgresStore(url);
-  });
 }
 
 async function loaded<Module>(name: string, load: () => Promise<Module>): Promise<Module> {

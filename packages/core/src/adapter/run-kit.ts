@@ -162,7 +162,7 @@ export function createRunKit<Code extends string = never>({
       try {
         return Math.max(request.topK, Math.min(await engine.fetchSize(request), MAX_FETCH_K));
       } catch (error) {
-        failOpen("RANKING_FAILED", "The number of candidates could not be determined.", { ...named(runId), error });
+        failOpen("RANKING_FAILED", "The number of candidates could not be determined.", { runId, error });
         return undefined;
       }
     },
@@ -185,7 +185,7 @@ export function createRunKit<Code extends string = never>({
       } catch (error) {
         if (session?.isOver() !== true) {
           const message = "Ranking failed; the host's own first results were returned.";
-          failOpen("RANKING_FAILED", message, { ...named(runId), error });
+          failOpen("RANKING_FAILED", message, { runId, error });
         }
         return undefined;
       }
@@ -211,7 +211,7 @@ export function createRunKit<Code extends string = never>({
         return fromVerdict(await evaluate(run), storable);
       } catch (error) {
         const message = "evaluate threw or returned something that is no verdict.";
-        failOpen("EVALUATE_FAILED", message, { ...named(runId), error });
+        failOpen("EVALUATE_FAILED", message, { runId, error });
         return undefined;
       }
     },
@@ -226,7 +226,7 @@ export function createRunKit<Code extends string = never>({
           const isAway = !isLast && QavrError.isInstance(error) && isOutOfReach(error);
           if (isAway && unrecorded.length < MOST_BEHIND) unrecorded.push(() => recorded(true));
           const message = "The end of a run could not be recorded.";
-          failOpen("OUTCOME_NOT_RECORDED", message, { ...named(runId), error }, "error");
+          failOpen("OUTCOME_NOT_RECORDED", message, { runId, error }, "error");
           return false;
         }
       };
@@ -260,7 +260,7 @@ export function createRunKit<Code extends string = never>({
       } catch (error) {
         const code = QavrError.isInstance(error) ? error.code : "unexpected error";
         const message = "An agent's report could not be recorded.";
-        failOpen("OUTCOME_NOT_RECORDED", message, { ...named(runId), error }, "error");
+        failOpen("OUTCOME_NOT_RECORDED", message, { runId, error }, "error");
         answer = `The report could not be recorded (${code}). Go on without it.`;
       }
       return [answer, ...problems].join(" ");
@@ -283,8 +283,4 @@ export function byRank(count: number): number[] {
 function degradation({ code, message }: NonNullable<Ranking["degraded"]>): QavrError {
   const known = Object.hasOwn(ERROR_CODES, code) ? (code as ErrorCode) : "STORE_FAILED";
   return new QavrError(known, `Learning had to be left out of this ranking: ${message}`, { details: { code } });
-}
-
-function named(runId: string | undefined): { readonly runId?: string } {
-  return runId === undefined ? {} : { runId };
 }

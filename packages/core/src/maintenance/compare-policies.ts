@@ -46,57 +46,55 @@ export async function comparePolicies(
   const { store } = partsOf(engine);
   checkFields("comparePolicies", options, { learner: LEARNER, namespace: NAME, progress: PROGRESS }, ["learner"]);
   const { learner, namespace = DEFAULT_NAME, progress } = options;
-  const comparison = new PolicyComparison(learner);
+  let comparison: PolicyComparison | undefined;
+  const comparing = (fold: Fold): PolicyComparison => {
+    // A fold that begins again is another object.
+    if (comparison?.fold !== fold) comparison = new PolicyComparison(learner, fold);
+    return comparison;
+  };
   const replay = new LedgerReplay({ store, namespace, learner, progress });
-  const fold = await replay.advance((entry, current) => comparison.see(entry, current));
+  const fold = await replay.advance((entry, current) => comparing(current).see(entry));
   const { checkpoint } = replay;
-  return { namespace, learner: learner.id, checkpoint, entries: fold.entries, ...comparison.report(fold) };
+  return { namespace, learner: learner.id, checkpoint, entries: fold.entries, ...comparing(fold).report() };
 }
 
 class PolicyComparison {
+  readonly fold: Fold;
   readonly #learner: Learner;
-  #fold: Fold | undefined;
-  #episodes = new Map<string, EpisodeComparison>();
+  readonly #episodes = new Map<string, EpisodeComparison>();
   #exposures = 0;
   #same = 0;
   #overlap = 0;
 
-  constructor(learner: Learner) {
+  /** @param fold holds the entries before the one that is ranked */
+  constructor(learner: Learner, fold: Fold) {
     this.#learner = learner;
+    this.fold = fold;
   }
 
-  /** Ranks what an entry exposes, from a fold of the entries before it. */
-  see(entry: SequencedEntry, fold: Fold): void {
-    if (fold !== this.#fold) this.#startAgain(fold);
+  /** Ranks what an entry exposes. */
+  see(entry: SequencedEntry): void {
     if (entry.type !== "exposure") return;
     const event = decodeEvent(entry.type, entry.payload);
     if (event.type !== "exposure") return;
     for (const exposure of event.exposures) {
-      if (exposure.shown.length > 0) this.#compare(event.episode, exposure, fold);
+      if (exposure.shown.length > 0) this.#compare(event.episode, exposure);
     }
   }
 
-  report(fold: Fold): Pick<PolicyReport, "episodes" | "exposures" | "agreement" | "estimate"> {
+  report(): Pick<PolicyReport, "episodes" | "exposures" | "agreement" | "estimate"> {
     return {
       episodes: this.#episodes.size,
       exposures: this.#exposures,
       ...(this.#exposures === 0
         ? {}
         : { agreement: { sameSet: this.#same / this.#exposures, overlap: this.#overlap / this.#exposures } }),
-      estimate: this.#estimate(fold),
+      estimate: this.#estimate(),
     };
   }
 
-  #startAgain(fold: Fold): void {
-    this.#fold = fold;
-    this.#episodes = new Map();
-    this.#exposures = 0;
-    this.#same = 0;
-    this.#overlap = 0;
-  }
-
-  #compare(id: string, exposure: RecordedExposure, fold: Fold): void {
-    const { shown, host, learner } = rankRecorded(this.#learner, fold, exposure);
+  #compare(id: string, exposure: RecordedExposure): void {
+    const { shown, host, learner } = rankRecorded(this.#learner, this.fold, exposure);
     const same = sameSet(learner, shown);
     this.#exposures += 1;
     this.#same += same ? 1 : 0;
@@ -120,12 +118,12 @@ class PolicyComparison {
    * Episodes that were not drawn are left out: where the learner agrees with them its success is theirs by definition, elsewhere
    * it is unknown.
    */
-  #estimate(fold: Fold): PolicyReport["estimate"] {
+  #estimate(): PolicyReport["estimate"] {
     const observations: { reward: number; a: number; b: number }[] = [];
     let drawn = 0;
     let known = 0;
     for (const [id, { draw, differs, asShown, asHost }] of this.#episodes) {
-      const bytes = fold.state(episodeRef(id));
+      const bytes = this.fold.state(episodeRef(id));
       const reward = bytes && decodeEpisode(bytes).reward?.reward;
       if (!draw || draw.share === 1 || reward === undefined) continue;
       const weight = !differs ? 1 : 1 / (draw.held ? draw.share : 1 - draw.share);

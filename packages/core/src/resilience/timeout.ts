@@ -49,20 +49,11 @@ export async function withTimeout<T>(
 }
 
 function timed<T>(work: Promise<T>, milliseconds: number, setTimer: SetTimer, late: () => QavrError): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const giveUp = (): void => reject(late());
-    let cancel = setTimer(() => {
-      cancel = setTimer(giveUp, 0);
+  let cancel = (): void => {};
+  const expired = new Promise<never>((_, reject) => {
+    cancel = setTimer(() => {
+      cancel = setTimer(() => reject(late()), 0);
     }, milliseconds);
-    work.then(
-      (result) => {
-        cancel();
-        resolve(result);
-      },
-      (error: unknown) => {
-        cancel();
-        reject(error);
-      },
-    );
   });
+  return Promise.race([work, expired]).finally(() => cancel());
 }

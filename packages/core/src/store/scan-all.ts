@@ -9,11 +9,7 @@ export async function* scanAll(
   scope: string,
 ): AsyncGenerator<readonly ScannedState[]> {
   for (let after: string | undefined; ; ) {
-    const page = await store.scanStates(
-      namespace,
-      scope,
-      after === undefined ? { limit: PAGE } : { after, limit: PAGE },
-    );
+    const page = await store.scanStates(namespace, scope, { limit: PAGE, ...(after === undefined ? {} : { after }) });
     yield page;
     if (page.length < PAGE) return;
     after = page.at(-1)?.id;

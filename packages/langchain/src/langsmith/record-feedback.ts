@@ -55,8 +55,8 @@ export async function recordFeedback(
   const { engine, log } = parts.kit;
   if (!engine.enabled) return { status: "ignored" };
   const refuse = (error: unknown): FeedbackReceipt => {
-    const runId = runsOf(feedback)[0];
-    log("warn", "FEEDBACK_REFUSED", "LangSmith feedback cannot be used.", { ...(runId ? { runId } : {}), error });
+    const [runId] = runsOf(feedback);
+    log("warn", "FEEDBACK_REFUSED", "LangSmith feedback cannot be used.", { runId, error });
     return { status: "refused", reason: QavrError.isInstance(error) ? error.code : "INVALID_ARGUMENT" };
   };
   let outcome: OutcomeInput | undefined;

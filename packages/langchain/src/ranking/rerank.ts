@@ -179,5 +179,5 @@ function spaceOf(store: VectorStoreInterface, vector: readonly number[], { space
 /** Logs that the host's own answer is returned. @throws only when failures of learning reach the caller. */
 export function rankingFailed(kit: MemoryParts["kit"], { info: { runId } }: RunSite, error: unknown): void {
   const message = "Ranking failed; the host's own first results were returned.";
-  kit.failOpen("RANKING_FAILED", message, { ...(runId === undefined ? {} : { runId }), error });
+  kit.failOpen("RANKING_FAILED", message, { runId, error });
 }
