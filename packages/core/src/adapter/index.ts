@@ -14,6 +14,7 @@ export {
   isThenable,
   oneOf,
   RATE,
+  resolveOptions,
   SWITCH,
   TEXT,
   whole,

@@ -82,6 +82,14 @@ export const MIDDLEWARE_RULES: FieldRules<OwnOptions> = {
   reportTool: REPORT_TOOL,
 };
 
+/**
+ * Rules of the fields that middleware for the tools, skills or procedures of a run has in common. The memory and the retriever check
+ * theirs.
+ */
+export const RUN_RULES: FieldRules<
+  Pick<MiddlewareOptions, "name" | "query" | "namespace" | "context"> & { memory: unknown }
+> = { name: NAME, query: FUNCTION, memory: true, namespace: true, context: true };
+
 function lastHumanText({ messages }: AgentState): string | undefined {
   return messages.findLast(({ type }) => type === "human")?.text;
 }

@@ -3,7 +3,6 @@ import { type DynamicStructuredTool, type ToolRunnableConfig, tool } from "@lang
 import type { JsonSchema7Type } from "@langchain/core/utils/json_schema";
 import {
   assertProcedures,
-  checkFields,
   type EpisodeOfRun,
   type FieldRules,
   PROCEDURE_CHARACTERS,
@@ -12,12 +11,13 @@ import {
   type ProcedureTool,
   procedureLine,
   procedureListing,
+  resolveOptions,
   whole,
   withinBudget,
 } from "@qavr/core/adapter";
 import { type AgentMiddleware, createMiddleware } from "langchain";
 import { z } from "zod";
-import { assertFields, type MemoryHandle, type MemoryParts, partsOf } from "../memory-parts.js";
+import { type MemoryHandle, type MemoryParts, partsOf } from "../memory-parts.js";
 import { QavrRetriever, type RetrieverOptions } from "../qavr-retriever.js";
 import { planRerank } from "../ranking/rerank.js";
 import { findRun } from "../runs/find-run.js";
@@ -25,13 +25,8 @@ import { joinSuspended } from "../runs/run-session.js";
 import type { RootRun } from "../runs/run-tree.js";
 import { answering, noteOwnCall } from "../tools/answering-tool.js";
 import { noteRead, retrieveForAgent } from "./agent-retrieval.js";
-import {
-  type AgentState,
-  MIDDLEWARE_DEFAULTS,
-  MIDDLEWARE_RULES,
-  type MiddlewareOptions,
-} from "./middleware-options.js";
-import { passedOn } from "./model-errors.js";
+import { type AgentState, MIDDLEWARE_DEFAULTS, type MiddlewareOptions, RUN_RULES } from "./middleware-options.js";
+import { answerOf } from "./model-errors.js";
 import { withBlock } from "./system-prompt.js";
 
 /** Fields of {@link procedureMiddleware}. */
@@ -48,7 +43,12 @@ export interface ProcedureMiddlewareFields extends Pick<MiddlewareOptions, "name
 
 type Scope = Pick<RetrieverOptions, "namespace" | "context">;
 
-const DEFAULTS = { name: "qavr_procedures", k: 20, maxCharacters: PROCEDURE_CHARACTERS } as const;
+const DEFAULTS = {
+  name: "qavr_procedures",
+  query: MIDDLEWARE_DEFAULTS.query,
+  k: 20,
+  maxCharacters: PROCEDURE_CHARACTERS,
+} as const;
 
 const STATE = z
   .object({ lines: z.array(z.string()), retrieval: z.string() })
@@ -66,18 +66,9 @@ type State = z.infer<typeof STATE>;
  * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED
  */
 export function procedureMiddleware(fields: ProcedureMiddlewareFields): AgentMiddleware {
-  assertFields("procedureMiddleware()", fields);
-  const {
-    memory,
-    procedures,
-    name = DEFAULTS.name,
-    query = MIDDLEWARE_DEFAULTS.query,
-    k = DEFAULTS.k,
-    maxCharacters = DEFAULTS.maxCharacters,
-    ...rest
-  } = fields;
+  const options = resolveOptions("procedureMiddleware()", fields, DEFAULTS, OPTIONS);
+  const { memory, procedures, name, query, k, maxCharacters, ...rest } = options;
   const parts = partsOf(memory);
-  checkFields("procedureMiddleware()", fields, OPTIONS);
   assertProcedures(procedures);
   const { collection } = procedures;
   const retriever = new QavrRetriever({
@@ -113,32 +104,23 @@ export function procedureMiddleware(fields: ProcedureMiddlewareFields): AgentMid
         : null;
       return { [stateKey]: listing };
     },
-    async wrapModelCall(call, handler) {
+    wrapModelCall(call, handler) {
       const listing = (call.state as Record<string, unknown>)[stateKey] as State;
       let { systemMessage } = call;
       if (listing && listing.lines.length > 0) {
         noteRead(parts, listing.retrieval);
         systemMessage = withBlock(systemMessage, procedureListing(listing.lines));
       }
-      try {
-        return await handler({ ...call, systemMessage });
-      } catch (error) {
-        throw passedOn(error);
-      }
+      return answerOf(() => handler({ ...call, systemMessage }));
     },
   });
 }
 
 const OPTIONS: FieldRules<ProcedureMiddlewareFields> = {
+  ...RUN_RULES,
+  procedures: true,
   k: whole(1),
   maxCharacters: whole(1),
-  name: MIDDLEWARE_RULES.name,
-  query: MIDDLEWARE_RULES.query,
-  // These are checked elsewhere.
-  memory: true,
-  procedures: true,
-  namespace: true,
-  context: true,
 };
 
 function procedureTool(

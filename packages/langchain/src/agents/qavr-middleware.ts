@@ -1,7 +1,7 @@
 import { checkFields, definedOnly } from "@qavr/core/adapter";
 import { type AgentMiddleware, createMiddleware } from "langchain";
 import { z } from "zod";
-import { assertFields, type MemoryHandle, partsOf } from "../memory-parts.js";
+import { type MemoryHandle, partsOf } from "../memory-parts.js";
 import { QavrRetriever } from "../qavr-retriever.js";
 import { RETRIEVER_FIELDS } from "../ranking/ranking-options.js";
 import { createReportOutcomeTool } from "../tools/report-outcome-tool.js";
@@ -12,7 +12,7 @@ import {
   MIDDLEWARE_RULES,
   type MiddlewareOptions,
 } from "./middleware-options.js";
-import { passedOn } from "./model-errors.js";
+import { answerOf } from "./model-errors.js";
 import { assertRoom, renderMemories, selectMemories } from "./prompt-memories.js";
 import { withBlock } from "./system-prompt.js";
 import { estimateTokens } from "./token-budget.js";
@@ -43,7 +43,6 @@ export interface QavrMiddlewareFields extends MiddlewareOptions {
  * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED
  */
 export function qavrMiddleware(fields: QavrMiddlewareFields): AgentMiddleware {
-  assertFields("qavrMiddleware()", fields);
   checkFields("qavrMiddleware()", fields, { memory: true, base: true, ...MIDDLEWARE_RULES, ...RETRIEVER_FIELDS });
   const { memory, base, name, query, maxTokens, maxCharacters, countTokens, introduction, reportTool, ...rest } =
     fields;
@@ -76,18 +75,14 @@ export function qavrMiddleware(fields: QavrMiddlewareFields): AgentMiddleware {
       const { retrieval, chosen = [] } = retrieved ?? {};
       return { [stateKey]: chosen.map(({ memory }): StateMemory => ({ ...memory, retrieval })) };
     },
-    async wrapModelCall(request, handler) {
+    wrapModelCall(request, handler) {
       const memories = (request.state as Record<string, unknown>)[stateKey] as readonly StateMemory[] | undefined;
       let { systemMessage } = request;
       if (memories && memories.length > 0) {
         for (const retrieval of new Set(memories.map((shown) => shown.retrieval))) noteRead(parts, retrieval);
         systemMessage = withBlock(systemMessage, renderMemories(memories, options));
       }
-      try {
-        return await handler({ ...request, systemMessage });
-      } catch (error) {
-        throw passedOn(error);
-      }
+      return answerOf(() => handler({ ...request, systemMessage }));
     },
   });
 }

@@ -1,7 +1,7 @@
 import {
-  checkFields,
   type FieldRules,
   placesWithin,
+  resolveOptions,
   SKILL_CHARACTERS,
   sizeOfSkill,
   whole,
@@ -9,16 +9,11 @@ import {
 } from "@qavr/core/adapter";
 import { type AgentMiddleware, createMiddleware } from "langchain";
 import { z } from "zod";
-import { assertFields, type MemoryHandle, partsOf } from "../memory-parts.js";
+import { type MemoryHandle, partsOf } from "../memory-parts.js";
 import { QavrRetriever, type RetrieverOptions } from "../qavr-retriever.js";
 import { noteRead, retrieveForAgent } from "./agent-retrieval.js";
 import { describedCollections } from "./described-collections.js";
-import {
-  type AgentState,
-  MIDDLEWARE_DEFAULTS,
-  MIDDLEWARE_RULES,
-  type MiddlewareOptions,
-} from "./middleware-options.js";
+import { type AgentState, MIDDLEWARE_DEFAULTS, type MiddlewareOptions, RUN_RULES } from "./middleware-options.js";
 
 /** Fields of {@link rankedSkills}. */
 export interface RankedSkillsFields
@@ -30,7 +25,12 @@ export interface RankedSkillsFields
   readonly maxCharacters?: number | undefined;
 }
 
-const DEFAULTS = { name: "qavr_skills", collection: "skills", maxCharacters: SKILL_CHARACTERS } as const;
+const DEFAULTS = {
+  name: "qavr_skills",
+  query: MIDDLEWARE_DEFAULTS.query,
+  collection: "skills",
+  maxCharacters: SKILL_CHARACTERS,
+} as const;
 
 /** A skill in the state key `skillsMetadata` of deepagents. */
 interface Skill {
@@ -66,25 +66,16 @@ type State = z.infer<typeof STATE>;
  * memory.track(createDeepAgent({ model, backend, skills: ["/skills/"], middleware: [rankedSkills({ memory })] }))
  */
 export function rankedSkills(fields: RankedSkillsFields): AgentMiddleware {
-  assertFields("rankedSkills()", fields);
-  const {
-    memory,
-    name = DEFAULTS.name,
-    query = MIDDLEWARE_DEFAULTS.query,
-    maxCharacters = DEFAULTS.maxCharacters,
-    collection = DEFAULTS.collection,
-    ...rest
-  } = fields;
+  const options = resolveOptions("rankedSkills()", fields, DEFAULTS, OPTIONS);
+  const { memory, name, query, maxCharacters, ...rest } = options;
   const parts = partsOf(memory);
-  checkFields("rankedSkills()", fields, OPTIONS);
   const stateKey = `_${name}`;
-  const asCollection = describedCollections(collection);
+  const asCollection = describedCollections(rest.collection);
   // Wrong options are refused now, not in the first run.
   retrieverOf([], 1);
 
   function retrieverOf(skills: readonly Skill[], k: number): QavrRetriever {
     return new QavrRetriever({
-      collection,
       ...rest,
       memory,
       base: asCollection(skills),
@@ -141,16 +132,7 @@ export function rankedSkills(fields: RankedSkillsFields): AgentMiddleware {
 /** Most skills that are ranked at once. */
 const MOST = 1_000;
 
-const OPTIONS: FieldRules<RankedSkillsFields> = {
-  maxCharacters: whole(1),
-  name: MIDDLEWARE_RULES.name,
-  query: MIDDLEWARE_RULES.query,
-  // These are checked elsewhere.
-  memory: true,
-  collection: true,
-  namespace: true,
-  context: true,
-};
+const OPTIONS: FieldRules<RankedSkillsFields> = { ...RUN_RULES, collection: true, maxCharacters: whole(1) };
 
 function widthFor(skills: readonly Skill[], k: number): number {
   return Math.max(k, Math.min(skills.length, MOST));

@@ -1,21 +1,16 @@
 import type { DocumentInterface } from "@langchain/core/documents";
 import type { StructuredToolInterface } from "@langchain/core/tools";
 import { QavrError } from "@qavr/core";
-import { checkFields, type FieldRules, illegalOption, MAX_FETCH_K, whole } from "@qavr/core/adapter";
+import { type FieldRules, illegalOption, MAX_FETCH_K, resolveOptions, whole } from "@qavr/core/adapter";
 import { type AgentMiddleware, createMiddleware } from "langchain";
 import { z } from "zod";
-import { assertFields, type MemoryHandle, partsOf } from "../memory-parts.js";
+import { type MemoryHandle, partsOf } from "../memory-parts.js";
 import { QavrRetriever, type RetrieverOptions } from "../qavr-retriever.js";
 import type { Base } from "../ranking/host.js";
 import { noteRead, retrieveForAgent } from "./agent-retrieval.js";
 import { describedCollections } from "./described-collections.js";
-import {
-  type AgentState,
-  MIDDLEWARE_DEFAULTS,
-  MIDDLEWARE_RULES,
-  type MiddlewareOptions,
-} from "./middleware-options.js";
-import { passedOn } from "./model-errors.js";
+import { type AgentState, MIDDLEWARE_DEFAULTS, type MiddlewareOptions, RUN_RULES } from "./middleware-options.js";
+import { answerOf } from "./model-errors.js";
 
 /** Fields of {@link rankedTools}. */
 export interface RankedToolsFields
@@ -34,7 +29,7 @@ export interface RankedToolsFields
   readonly base?: Base | undefined;
 }
 
-const DEFAULTS = { name: "qavr_tools", k: 5, collection: "tools" } as const;
+const DEFAULTS = { name: "qavr_tools", query: MIDDLEWARE_DEFAULTS.query, k: 5, collection: "tools" } as const;
 
 /** Null: the run gets all tools. */
 const STATE = z
@@ -54,21 +49,11 @@ type State = z.infer<typeof STATE>;
  * @throws INVALID_ARGUMENT, INVALID_ID, LIMIT_EXCEEDED
  */
 export function rankedTools(fields: RankedToolsFields): AgentMiddleware {
-  assertFields("rankedTools()", fields);
-  const {
-    memory,
-    tools,
-    base,
-    name = DEFAULTS.name,
-    query = MIDDLEWARE_DEFAULTS.query,
-    k = DEFAULTS.k,
-    ...rest
-  } = fields;
+  const options = resolveOptions("rankedTools()", fields, DEFAULTS, OPTIONS);
+  const { memory, tools, base, name, query, k, ...rest } = options;
   const parts = partsOf(memory);
-  checkFields("rankedTools()", fields, OPTIONS);
   const all = namesOf(tools);
   const retriever = new QavrRetriever({
-    collection: DEFAULTS.collection,
     ...rest,
     memory,
     base: base ?? describedCollections(DEFAULTS.collection)(tools),
@@ -100,33 +85,24 @@ export function rankedTools(fields: RankedToolsFields): AgentMiddleware {
         : null;
       return { [stateKey]: shown };
     },
-    async wrapModelCall(call, handler) {
+    wrapModelCall(call, handler) {
       const chosen = (call.state as Record<string, unknown>)[stateKey] as State;
       if (chosen) noteRead(parts, chosen.retrieval);
       // A string for most choices, and another object for some models.
       const forced = (call.toolChoice as { readonly function?: { readonly name: string } } | undefined)?.function?.name;
       const isShown = ({ name: tool }: { readonly name?: unknown }): boolean =>
         !chosen || !all.has(tool as string) || chosen.names.includes(tool as string) || tool === forced;
-      try {
-        return await handler({ ...call, tools: call.tools.filter(isShown) });
-      } catch (error) {
-        throw passedOn(error);
-      }
+      return answerOf(() => handler({ ...call, tools: call.tools.filter(isShown) }));
     },
   });
 }
 
 const OPTIONS: FieldRules<RankedToolsFields> = {
-  k: whole(1, MAX_FETCH_K),
-  name: MIDDLEWARE_RULES.name,
-  query: MIDDLEWARE_RULES.query,
-  // These are checked elsewhere.
-  memory: true,
+  ...RUN_RULES,
   tools: true,
   base: true,
   collection: true,
-  namespace: true,
-  context: true,
+  k: whole(1, MAX_FETCH_K),
 };
 
 /** @throws INVALID_ARGUMENT for no tools, for one without a name, and for two of one name */
