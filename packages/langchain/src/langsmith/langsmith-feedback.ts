@@ -2,9 +2,8 @@ import { OUTCOME_TIERS, type OutcomeTier, QavrError } from "@qavr/core";
 import { checkFields, type FieldRule, type FieldRules, FUNCTION, TEXT } from "@qavr/core/adapter";
 import { type MemoryHandle, partsOf } from "../memory-parts.js";
 import { createdAt, type FeedbackClient, type FeedbackSourceType, type LangSmithFeedback, saidAt } from "./feedback.js";
-import type { FeedbackReading } from "./feedback-reading.js";
 import { listFeedback } from "./list-feedback.js";
-import { type FeedbackReceipt, type FeedbackStatus, recordFeedback } from "./record-feedback.js";
+import { type FeedbackReceipt, type FeedbackRules, type FeedbackStatus, recordFeedback } from "./record-feedback.js";
 import type { SyncCursor } from "./sync-cursor.js";
 
 /** How long before the cursor a sync looks again. Ms. */
@@ -14,32 +13,12 @@ export const DEFAULT_LOOKBACK = 86_400_000;
 const CURSOR_INTERVAL = 100;
 
 /** Options of {@link langsmithFeedback}. */
-export interface LangSmithFeedbackOptions {
+export interface LangSmithFeedbackOptions extends FeedbackRules {
   readonly memory: MemoryHandle;
   /** LangSmith's `Client`. */
   readonly client: FeedbackClient;
-  /**
-   * The feedback keys that judge success, and how each is read. Name them, since of several outcomes of one tier about one run
-   * only the last counts.
-   * @default every key, by its score
-   */
-  readonly keys?: Readonly<Record<string, FeedbackReading>> | undefined;
   /** Only feedback that came in this way. @default all */
   readonly sources?: readonly FeedbackSourceType[] | undefined;
-  /** How good the evidence is. @default "verified" for evaluators, "user" for people */
-  readonly tier?: OutcomeTier | ((feedback: LangSmithFeedback) => OutcomeTier) | undefined;
-  /** Source of the outcome, for auditing and revocation. Name people one by one where trust or caps are on. @default "langsmith:" and the key */
-  readonly source?: ((feedback: LangSmithFeedback) => string) | undefined;
-  /**
-   * Namespaces of the run's evidence. Needed for runs of other processes whose namespaces are not the memory's own. Of several
-   * namespaces, each one with the run gets the outcome.
-   * @default `qavr_namespace` in the metadata of the feedback's source, else the run's in this process, else the memory's
-   */
-  readonly namespace?:
-    | string
-    | readonly string[]
-    | ((feedback: LangSmithFeedback) => string | readonly string[] | undefined)
-    | undefined;
   /** Remembers how far a sync came. @default this process's memory: the first sync of each process reads everything */
   readonly cursor?: SyncCursor | undefined;
   /**
@@ -76,10 +55,8 @@ export interface LangSmithFeedbackSync {
  */
 export function langsmithFeedback(options: LangSmithFeedbackOptions): LangSmithFeedbackSync {
   assertFeedbackOptions(options);
-  const { memory, client, keys, sources, tier, source, namespace, cursor = inMemory() } = options;
-  const { lookback = DEFAULT_LOOKBACK } = options;
+  const { memory, client, sources, cursor = inMemory(), lookback = DEFAULT_LOOKBACK, ...rules } = options;
   const parts = partsOf(memory);
-  const rules = { keys, tier, source, namespace };
   let running: Promise<FeedbackSyncReport> | undefined;
 
   const sync = async (): Promise<FeedbackSyncReport> => {
@@ -88,7 +65,7 @@ export function langsmithFeedback(options: LangSmithFeedbackOptions): LangSmithF
     if (!parts.kit.engine.enabled) return reportOf(counts, undefined);
     let reached = Date.parse((await cursor.read()) ?? "");
     const since = Number.isNaN(reached) ? Number.NEGATIVE_INFINITY : reached - lookback;
-    const filter = { keys: keys && Object.keys(keys), sources };
+    const filter = { keys: rules.keys && Object.keys(rules.keys), sources };
     const found = await listFeedback(client, filter, since);
     const unread = earliestFrom(found);
     for (const [place, feedback] of found.entries()) {

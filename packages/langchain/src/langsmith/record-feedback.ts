@@ -31,10 +31,22 @@ export type FeedbackParts = Pick<MemoryParts, "kit" | "runs" | "scope">;
 
 /** How feedback becomes outcomes. */
 export interface FeedbackRules {
-  readonly keys: Readonly<Record<string, FeedbackReading>> | undefined;
-  readonly tier: OutcomeTier | ((feedback: LangSmithFeedback) => OutcomeTier) | undefined;
-  readonly source: ((feedback: LangSmithFeedback) => string) | undefined;
-  readonly namespace:
+  /**
+   * The feedback keys that judge success, and how each is read. Name them, since of several outcomes of one tier about one run
+   * only the last counts.
+   * @default every key, by its score
+   */
+  readonly keys?: Readonly<Record<string, FeedbackReading>> | undefined;
+  /** How good the evidence is. @default "verified" for evaluators, "user" for people */
+  readonly tier?: OutcomeTier | ((feedback: LangSmithFeedback) => OutcomeTier) | undefined;
+  /** Source of the outcome, for auditing and revocation. Name people one by one where trust or caps are on. @default "langsmith:" and the key */
+  readonly source?: ((feedback: LangSmithFeedback) => string) | undefined;
+  /**
+   * Namespaces of the run's evidence. Needed for runs of other processes whose namespaces are not the memory's own. Of several
+   * namespaces, each one with the run gets the outcome.
+   * @default `qavr_namespace` in the metadata of the feedback's source, else the run's in this process, else the memory's
+   */
+  readonly namespace?:
     | string
     | readonly string[]
     | ((feedback: LangSmithFeedback) => string | readonly string[] | undefined)

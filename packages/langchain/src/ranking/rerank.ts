@@ -160,7 +160,8 @@ function rankingOf(
   };
 }
 
-function hostOrder({ documents }: Found, k: number): Reranked {
+/** The host's first `k` as they are; all without a `k`. */
+export function hostOrder({ documents }: Found, k?: number): Reranked {
   const first = documents.slice(0, k);
   return { documents: first, places: first.map((_, place) => place), ranking: undefined, namespace: undefined };
 }

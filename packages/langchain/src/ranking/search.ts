@@ -3,9 +3,9 @@ import type { VectorStoreInterface } from "@langchain/core/vectorstores";
 import { QavrError } from "@qavr/core";
 import { RECENT_FROM } from "@qavr/core/adapter";
 import type { RunSite } from "../runs/find-run.js";
-import { askForDocuments, type Found, filterOf, type Host, isVectorStore } from "./host.js";
+import { askForDocuments, filterOf, type Host, isVectorStore } from "./host.js";
 import { DEFAULT_K, type RankingOptions } from "./ranking-options.js";
-import { planRerank, type RankingParts, type Reranked, type RerankPlan, rerank } from "./rerank.js";
+import { hostOrder, planRerank, type RankingParts, type Reranked, type RerankPlan, rerank } from "./rerank.js";
 
 /** A retrieval from one host, for the retriever and `recall` alike. */
 export interface SearchRequest {
@@ -31,7 +31,7 @@ export async function search(parts: RankingParts, request: SearchRequest): Promi
       "The wrapped retriever must return a list of documents. Wrap the retriever, not the chain around it.",
     );
   }
-  if (!parts.kit.engine.enabled) return untouched({ documents }, k);
+  if (!parts.kit.engine.enabled) return hostOrder({ documents }, k);
   return rerank(parts, { ...planRerank(parts, site, options), found: { documents }, text, k, options });
 }
 
@@ -41,7 +41,7 @@ async function searchStore(
   { text, k = DEFAULT_K, filter, options, site, callbacks }: SearchRequest,
 ): Promise<Reranked> {
   if (!parts.kit.engine.enabled) {
-    return untouched({ documents: await store.similaritySearch(text, k, filterOf(filter), callbacks) }, undefined);
+    return hostOrder({ documents: await store.similaritySearch(text, k, filterOf(filter), callbacks) });
   }
   const { plan, width } = await planSearch(parts, site, options, k);
   const found = await askForDocuments(store, { text, k, filter, callbacks, ...width });
@@ -73,19 +73,10 @@ export async function planSearch(
 ): Promise<SearchPlan> {
   const plan = planRerank(parts, site, options);
   const { fetchK } = options;
-  const wanted =
-    plan.scope &&
-    (await parts.kit.fetchSize(
-      { namespace: plan.scope.namespace, topK: k, ...(fetchK === undefined ? {} : { fetchK }) },
-      site.info.runId,
-    ));
+  const asked = plan.scope && { namespace: plan.scope.namespace, topK: k, fetchK };
+  const wanted = asked && (await parts.kit.fetchSize(asked, site.info.runId));
   if (wanted === undefined) return { plan: { site, scope: undefined }, width: { fetchK: k, asHost: true } };
   // A preference needs something to choose from, also before anything is learned.
   if (options.recency) return { plan, width: { fetchK: Math.max(wanted, fetchK ?? RECENT_FROM), asHost: false } };
   return { plan, width: { fetchK: wanted, asHost: wanted === k && fetchK !== k } };
-}
-
-function untouched({ documents }: Found, k: number | undefined): Reranked {
-  const returned = k === undefined ? [...documents] : documents.slice(0, k);
-  return { documents: returned, places: returned.map((_, place) => place), ranking: undefined, namespace: undefined };
 }

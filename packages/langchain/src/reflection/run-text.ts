@@ -1,3 +1,5 @@
+import { type MessageShape, messagesIn, roleOf } from "../runs/messages.js";
+
 /** Keys under which runs commonly carry their question or answer, most telling first. */
 const TELLING = ["question", "query", "input", "task", "answer", "output", "result", "text", "content"] as const;
 
@@ -24,22 +26,8 @@ export function errorText(error: unknown): string {
   return error instanceof Error ? `${error.name}: ${error.message}` : runText(error, "answered");
 }
 
-interface MessageShape {
-  readonly content?: unknown;
-  readonly role?: unknown;
-  readonly type?: unknown;
-  getType?(): unknown;
-}
-
-function messagesIn(value: unknown): readonly MessageShape[] | undefined {
-  const list = Array.isArray(value) ? value : (value as { readonly messages?: unknown }).messages;
-  const isMessage = (entry: unknown): boolean => typeof entry === "object" && entry !== null && "content" in entry;
-  return Array.isArray(list) && list.length > 0 && list.every(isMessage) ? (list as MessageShape[]) : undefined;
-}
-
 function messageText(messages: readonly MessageShape[], side: "asked" | "answered"): string {
-  const isPerson = (message: MessageShape): boolean =>
-    ["human", "user"].includes(String(message.getType?.() ?? message.role ?? message.type));
+  const isPerson = (message: MessageShape): boolean => ["human", "user"].includes(roleOf(message));
   const chosen = (side === "asked" ? messages.findLast(isPerson) : undefined) ?? messages.at(-1);
   return contentText(chosen?.content);
 }

@@ -12,7 +12,7 @@ import { settleRun } from "./settle-run.js";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-type Metadata = Record<string, unknown> | undefined;
+type Metadata = Record<string, unknown>;
 /** The inputs that LangChain announces with the end of a stream, since they may be a stream as well. */
 type LateInputs = { readonly inputs?: unknown };
 
@@ -86,12 +86,11 @@ export class OutcomeHandler extends BaseCallbackHandler {
     input: string,
     runId: string,
     parentRunId?: string,
-    tags?: string[],
-    metadata?: Metadata,
+    tags: string[] = [],
+    metadata: Metadata = {},
     runName?: string,
   ): void {
-    const started = { id: runId, parent: parentRunId, metadata: metadata ?? {}, tags: tags ?? [], input };
-    const run = this.#start({ ...started, kind: "tool", tool: runName });
+    const run = this.#start({ id: runId, parent: parentRunId, kind: "tool", tool: runName, metadata, tags, input });
     run?.root.steps.push({ run, noted: { tool: runName ?? "", input } });
   }
 
@@ -100,17 +99,10 @@ export class OutcomeHandler extends BaseCallbackHandler {
     query: string,
     runId: string,
     parentRunId?: string,
-    tags?: string[],
-    metadata?: Metadata,
+    tags: string[] = [],
+    metadata: Metadata = {},
   ): void {
-    this.#start({
-      id: runId,
-      parent: parentRunId,
-      kind: "retriever",
-      metadata: metadata ?? {},
-      tags: tags ?? [],
-      input: query,
-    });
+    this.#start({ id: runId, parent: parentRunId, kind: "retriever", metadata, tags, input: query });
   }
 
   override async handleChainEnd(

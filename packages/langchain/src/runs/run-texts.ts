@@ -1,4 +1,5 @@
 import type { RunTexts, ToolStep } from "@qavr/core/adapter";
+import { isMessage, messagesIn, roleOf } from "./messages.js";
 import type { RunEnd } from "./run-end.js";
 import { isWithin, type NotedStep, type RootRun } from "./run-tree.js";
 
@@ -63,28 +64,8 @@ function textIn(value: unknown, depth: number = DEPTH): string {
     .join("\n");
 }
 
-interface MessageShape {
-  readonly content: unknown;
-  readonly role?: unknown;
-  readonly type?: unknown;
-  getType?(): unknown;
-}
-
-function isMessage(value: unknown): value is MessageShape {
-  return typeof value === "object" && value !== null && "content" in value;
-}
-
 /** Roles of a model's messages. */
 const MODEL: readonly string[] = ["ai", "assistant"];
-
-function roleOf(message: MessageShape): string {
-  return String(message.getType?.() ?? message.role ?? message.type);
-}
-
-function messagesIn(output: unknown): readonly MessageShape[] | undefined {
-  const list: unknown = Array.isArray(output) ? output : (output as { readonly messages?: unknown } | null)?.messages;
-  return Array.isArray(list) && list.length > 0 && list.every(isMessage) ? list : undefined;
-}
 
 /** A message's content is text, or blocks of which some are text. */
 function contentText(content: unknown): string {

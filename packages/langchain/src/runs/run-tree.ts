@@ -62,44 +62,54 @@ export interface InterruptedRun {
 }
 
 /** An outermost run: its result is the outcome of everything retrieved inside it. */
-export interface RootRun {
+export class RootRun {
   readonly id: string;
   readonly kind: StartedRun["kind"];
   readonly metadata: Readonly<Record<string, unknown>>;
   readonly tags: readonly string[];
   /** An empty text until the end of a stream that LangChain started without it. */
   input: unknown;
-  readonly nodes: Map<string, RunNode>;
-  readonly exposures: ShownExposure[];
+  readonly nodes: Map<string, RunNode> = new Map();
+  readonly exposures: ShownExposure[] = [];
   /** Exposures for a model that has not been called since. */
-  readonly unread: Set<ShownExposure>;
+  readonly unread: Set<ShownExposure> = new Set();
   /** Its episodes in the engine. */
   readonly session: RunSession;
   thread: string | undefined;
   /** LangSmith's id of the trace that it is a part of, once a retrieval has seen it. */
   trace: string | undefined;
   /** Number of the last handle that earlier turns left in the conversation; its own memories get the ones after it. */
-  lastHandle: number;
+  lastHandle = 0;
   /** `announced` by LangGraph, or only `seen` as an error. */
-  interrupted: "no" | "seen" | "announced";
+  interrupted: "no" | "seen" | "announced" = "no";
   /** LangGraph announced that this run continues an interrupted one. */
-  resumes: boolean;
-  toolErrors: number;
+  resumes = false;
+  toolErrors = 0;
   /** True when the tool that ended last has failed, the memory's own tools aside. */
-  lastToolFailed: boolean;
+  lastToolFailed = false;
   /** Ids of calls of tools that did not fail. */
-  readonly doneCalls: Set<unknown>;
+  readonly doneCalls: Set<unknown> = new Set();
   /** Ids of calls of the memory's own tools. */
-  readonly ownCalls: Set<unknown>;
+  readonly ownCalls: Set<unknown> = new Set();
   /** Calls and ends of its tools, in their order. */
-  readonly steps: NotedStep[];
+  readonly steps: NotedStep[] = [];
   /** The calls of the interrupted run that it continues. */
-  callsBefore: readonly ToolStep[];
+  callsBefore: readonly ToolStep[] = [];
   touched: number;
   /** Signals of its retrievals that may abort it. They are needed because an abort may have any error as its reason. */
-  readonly signals: Set<AbortSignal>;
+  readonly signals: Set<AbortSignal> = new Set();
   /** True after its end was announced or it was dropped: nothing may be recorded in it any more. */
-  over: boolean;
+  over = false;
+
+  constructor({ id, kind, metadata, tags, input }: StartedRun, now: number, sessionOf: RunTreeOptions["sessionOf"]) {
+    this.id = id;
+    this.kind = kind;
+    this.metadata = metadata;
+    this.tags = tags;
+    this.input = input;
+    this.touched = now;
+    this.session = sessionOf(this);
+  }
 }
 
 export interface RunTreeOptions {
@@ -191,7 +201,7 @@ export function createRunTree({ ttl, maxRoots, clock, sessionOf }: RunTreeOption
         closed.set(run.id, closed.get(run.parent) ?? []);
         return undefined;
       }
-      const root = parent?.root ?? rootOf(run, now, sessionOf);
+      const root = parent?.root ?? new RootRun(run, now, sessionOf);
       if (!parent) {
         roots.set(root.id, root);
         sweep(now);
@@ -242,38 +252,6 @@ export function isInFailedPart(run: RunNode): boolean {
     if (node.failed || (node.end && returnedFailure(node.end))) return true;
   }
   return false;
-}
-
-function rootOf(
-  { id, kind, metadata, tags, input }: StartedRun,
-  now: number,
-  sessionOf: RunTreeOptions["sessionOf"],
-): RootRun {
-  const root: Omit<RootRun, "session"> & { session?: RunSession } = {
-    id,
-    kind,
-    metadata,
-    tags,
-    input,
-    nodes: new Map(),
-    exposures: [],
-    unread: new Set(),
-    thread: undefined,
-    trace: undefined,
-    lastHandle: 0,
-    interrupted: "no",
-    resumes: false,
-    toolErrors: 0,
-    lastToolFailed: false,
-    doneCalls: new Set(),
-    ownCalls: new Set(),
-    steps: [],
-    callsBefore: [],
-    touched: now,
-    signals: new Set(),
-    over: false,
-  };
-  return Object.assign(root, { session: sessionOf(root as RootRun) });
 }
 
 /** The path of a run inside another one. Runs inherit the name of the node around them in their metadata. */
