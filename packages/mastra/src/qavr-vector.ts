@@ -206,16 +206,11 @@ function queryPlan(
     record: run === undefined || run.session !== undefined,
     ...reading,
     fetchK: options.semanticRecall?.fetchK,
-    recency: undefined,
-    minWorth: undefined,
     label: options.label,
-    model: undefined,
     rankings: [],
     // Some stores return other ids in spite of their types, or none for what other programs wrote.
     idOf: (result) => storable(idIn(result.id) ?? textId(textOf(result) ?? JSON.stringify(result.metadata ?? null))),
     textOf,
-    admit: (pool) => pool,
-    askAgain: () => undefined,
   };
 }
 

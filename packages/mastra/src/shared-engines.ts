@@ -250,20 +250,13 @@ class RelayedLogger implements Logger {
     this.#to = logger ?? this.#to;
   }
 
-  debug(message: string, fields: LogFields): unknown {
-    return this.#to?.debug?.(message, fields);
-  }
+  readonly debug = this.#passOn("debug");
+  readonly info = this.#passOn("info");
+  readonly warn = this.#passOn("warn");
+  readonly error = this.#passOn("error");
 
-  info(message: string, fields: LogFields): unknown {
-    return this.#to?.info?.(message, fields);
-  }
-
-  warn(message: string, fields: LogFields): unknown {
-    return this.#to?.warn?.(message, fields);
-  }
-
-  error(message: string, fields: LogFields): unknown {
-    return this.#to?.error?.(message, fields);
+  #passOn(level: keyof Logger): (message: string, fields: LogFields) => unknown {
+    return (message, fields) => this.#to?.[level]?.(message, fields);
   }
 }
 

@@ -1,21 +1,14 @@
 import type { RunSession } from "@qavr/core/adapter";
 import { describe, expect, it } from "vitest";
-import { type AgentRun, newRun } from "../src/runs/agent-run.js";
+import { AgentRun } from "../src/runs/agent-run.js";
 import { LaterVerdicts } from "../src/runs/later-verdicts.js";
 import { notedRun } from "../src/runs/run-lifecycle.js";
 import { Runs } from "../src/runs/runs.js";
 
-const run = (episode: string, fields: Partial<AgentRun> = {}): AgentRun => ({
-  ...newRun({
-    session: {} as RunSession,
-    episode,
-    namespace: `ns-${episode}`,
-    context: "default",
-    threadId: "t",
-    resourceId: undefined,
-  }),
-  ...fields,
-});
+const run = (episode: string, fields: Partial<AgentRun> = {}): AgentRun => {
+  const scope = { namespace: `ns-${episode}`, context: "default", threadId: "t", resourceId: undefined };
+  return Object.assign(new AgentRun({ session: {} as RunSession, episode, ...scope }), fields);
+};
 
 describe("the runs under way", () => {
   it("are found by episode and run id until they end, and leave their namespaces behind for later reports", () => {

@@ -5,7 +5,7 @@ import type { MemoryParts } from "../memory-parts.js";
  * The memories that receive scores and feedback. Memories on one engine with the same subscription are one listener, the latest of
  * them: a function that makes a memory for each call would add one each time.
  */
-export class Listeners {
+class Listeners {
   readonly #byEngine = new Map<Engine, Map<string, MemoryParts>>();
 
   constructor(first: MemoryParts) {
@@ -30,6 +30,17 @@ export class Listeners {
       if ([...alike.values()].some((parts) => parts.shared.isClosed())) this.#byEngine.delete(engine);
     }
   }
+}
+
+/** Key of the listeners of an observability or of a store: several memories, or two copies of this package, may share it. */
+const LISTENERS: unique symbol = Symbol.for("qavr.mastra.listeners") as never;
+
+/** Adds a memory to the listeners of an observability or of a store. Returns them where they are its first: nothing calls them yet. */
+export function listen(source: object, parts: MemoryParts): Listeners | undefined {
+  const listened = source as { [LISTENERS]?: Listeners };
+  if (listened[LISTENERS]) return void listened[LISTENERS].add(parts);
+  listened[LISTENERS] = new Listeners(parts);
+  return listened[LISTENERS];
 }
 
 /** The options that read scores and feedback; functions by their text, since each call may have made its own. */

@@ -4,18 +4,14 @@ import { quoted } from "@qavr/core/adapter";
 import type { MemoryParts } from "../memory-parts.js";
 import { scoreIgnored, warnOfNoObservability } from "../wiring-warnings.js";
 import { recordFeedback } from "./feedback.js";
-import { Listeners } from "./listeners.js";
+import { listen } from "./listeners.js";
 import { referenceOf, scoredRun } from "./report-outcome.js";
 import { reportScore } from "./reward-from.js";
 import { namedScorers, rewardOf } from "./score-rewards.js";
 
-/** Key of an observability's listeners. */
-const LISTENERS: unique symbol = Symbol.for("qavr.mastra.exporter") as never;
-
 /** An observability that accepts exporters; early versions of Mastra 1 and an observability that is off do not. */
 interface Exports {
   registerExporter?(exporter: ObservabilityExporter): void;
-  [LISTENERS]?: Listeners;
 }
 
 /**
@@ -28,18 +24,12 @@ export function subscribeToObservability(mastra: Mastra, parts: MemoryParts): vo
     warnOfNoObservability(parts);
     return;
   }
-  const known = exports[LISTENERS];
-  if (known) {
-    known.add(parts);
-    return;
-  }
-  const listeners = new Listeners(parts);
-  exports[LISTENERS] = listeners;
-  exports.registerExporter(outcomeExporter(listeners, mastra));
+  const listeners = listen(exports, parts);
+  if (listeners) exports.registerExporter(outcomeExporter(listeners, mastra));
 }
 
 /** An exporter without spans, since the processors see the ends of runs themselves. */
-function outcomeExporter(listeners: Listeners, mastra: Mastra): ObservabilityExporter {
+function outcomeExporter(listeners: Iterable<MemoryParts>, mastra: Mastra): ObservabilityExporter {
   return {
     name: "qavr",
     async exportTracingEvent() {},

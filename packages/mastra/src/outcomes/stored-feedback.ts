@@ -1,7 +1,7 @@
 import type { MastraCompositeStore } from "@mastra/core/storage";
 import type { MemoryParts } from "../memory-parts.js";
 import { type ReceivedFeedback, recordFeedback } from "./feedback.js";
-import { Listeners } from "./listeners.js";
+import { listen } from "./listeners.js";
 import { referenceOf } from "./report-outcome.js";
 
 /** Feedback as Mastra's server stores it, with the ids of its run. */
@@ -14,11 +14,7 @@ interface StoredFeedback extends ReceivedFeedback {
 /** The storage of feedback, as far as it is needed here. */
 interface FeedbackStore {
   createFeedback?(args: { readonly feedback: StoredFeedback }): Promise<void>;
-  [FEEDBACK_LISTENERS]?: Listeners;
 }
-
-/** Key of a store's listeners: several memories, or two copies of this package, may share the store. */
-const FEEDBACK_LISTENERS: unique symbol = Symbol.for("qavr.mastra.feedback") as never;
 
 /**
  * Subscribes a memory to feedback over HTTP. Mastra's server writes it into the storage and not to the exporters of observability, so
@@ -27,14 +23,9 @@ const FEEDBACK_LISTENERS: unique symbol = Symbol.for("qavr.mastra.feedback") as 
 export function subscribeToStoredFeedback(storage: MastraCompositeStore | undefined, parts: MemoryParts): void {
   const store = storage?.stores?.observability as unknown as FeedbackStore | undefined;
   if (typeof store?.createFeedback !== "function") return;
-  const known = store[FEEDBACK_LISTENERS];
-  if (known) {
-    known.add(parts);
-    return;
-  }
-  const listeners = new Listeners(parts);
+  const listeners = listen(store, parts);
+  if (!listeners) return;
   const keep = store.createFeedback.bind(store);
-  store[FEEDBACK_LISTENERS] = listeners;
   store.createFeedback = async (args) => {
     await keep(args);
     const { feedback } = args;

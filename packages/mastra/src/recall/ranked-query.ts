@@ -19,27 +19,27 @@ export interface QueryPlan {
   readonly collection: string;
   readonly fetchK: number | undefined;
   /** Prefers newer memories. */
-  readonly recency: Recency | undefined;
+  readonly recency?: Recency | undefined;
   /** Leaves out what is not expected to help. */
-  readonly minWorth: number | undefined;
+  readonly minWorth?: number | undefined;
   readonly label: LearningOptions["label"];
   /** Key of the metadata with a result's group. @default no groups */
   readonly groupKey?: string | undefined;
-  /** Name of the embedding model, for the name of its vector space. */
-  readonly model: string | undefined;
+  /** Name of the embedding model, for the name of its vector space. @default "host" */
+  readonly model?: string | undefined;
   /** The rankings that followed from this plan. */
   readonly rankings: QueryRanking[];
   /** Id of the memory behind a result; undefined for a result without one. */
   idOf(result: QueryResult): string | undefined;
   textOf(result: QueryResult): string | undefined;
-  /** The results that may take a place. */
-  admit(pool: readonly QueryResult[]): readonly QueryResult[];
+  /** The results that may take a place. @default all */
+  admit?(pool: readonly QueryResult[]): readonly QueryResult[];
   /**
-   * Another query for the pool; undefined when none would change it.
+   * Another query for the pool; undefined when none would change it. @default none
    *
    * @param missing True when results that were left out have left places empty.
    */
-  askAgain(asked: QueryVectorParams, pool: readonly QueryResult[], missing: boolean): QueryVectorParams | undefined;
+  askAgain?(asked: QueryVectorParams, pool: readonly QueryResult[], missing: boolean): QueryVectorParams | undefined;
 }
 
 /** A ranking and the number of its candidates. */
@@ -70,14 +70,13 @@ export async function rankedQuery(plan: QueryPlan, ask: Ask, params: QueryVector
 
 async function findCandidates(plan: QueryPlan, ask: Ask, params: QueryVectorParams, topK: number): Promise<Found> {
   const { kit, fetchK, recency, scope, run } = plan;
-  const request = { namespace: scope.namespace, topK, ...(fetchK === undefined ? {} : { fetchK }) };
-  const learned = (await kit.fetchSize(request, run?.runId)) ?? topK;
+  const learned = (await kit.fetchSize({ namespace: scope.namespace, topK, fetchK }, run?.runId)) ?? topK;
   // A preference needs something to choose from, also before anything is learned.
   const width = recency ? Math.max(learned, fetchK ?? RECENT_FROM) : learned;
   const { answer, asked } = await askWide(plan, ask, params, { ...params, topK: width });
   const found = admitted(plan, answer);
   const missing = found.results.length < topK && answer.length >= topK;
-  const more = await askMore(plan, ask, plan.askAgain(asked, answer, missing));
+  const more = await askMore(plan, ask, plan.askAgain?.(asked, answer, missing));
   const sign = areDistances(answer) ? -1 : 1;
   return more.length === 0
     ? found
@@ -132,7 +131,7 @@ async function askMore(
 function admitted(plan: QueryPlan, answer: readonly QueryResult[]): Found {
   const found: Found = { results: [], ids: [] };
   const seen = new Set<string>();
-  for (const result of plan.admit(answer)) {
+  for (const result of plan.admit?.(answer) ?? answer) {
     const id = plan.idOf(result);
     if (id === undefined || seen.has(id)) continue;
     seen.add(id);

@@ -1,9 +1,10 @@
 import { QavrError } from "@qavr/core";
-import { toLabel, withinBudget } from "@qavr/core/adapter";
+import { withinBudget } from "@qavr/core/adapter";
 import type { MemoryParts } from "../memory-parts.js";
-import { type AgentRun, entriesOf } from "../runs/agent-run.js";
+import type { AgentRun } from "../runs/agent-run.js";
 import { storable } from "../runs/aliases.js";
 import { COLLECTION_BUDGET, COLLECTION_TOP_K, type CollectionHit, type CollectionOptions } from "./collections.js";
+import { rankHits } from "./rank-hits.js";
 import { type BlockEntry, collectionBlock } from "./recalled-block.js";
 
 /** Asks every collection for a run's request and returns their blocks for the prompt, in the order of the options. */
@@ -28,42 +29,19 @@ export async function recallCollections(
 }
 
 async function recallOne(
-  { kit, options: { label } }: Pick<MemoryParts, "kit" | "options">,
+  parts: Pick<MemoryParts, "kit" | "options">,
   { collection, topK = COLLECTION_TOP_K, budget = COLLECTION_BUDGET, minWorth }: CollectionOptions,
   run: AgentRun,
   text: string,
 ): Promise<readonly BlockEntry[]> {
-  const { namespace, context, threadId, resourceId, runId, session } = run;
-  const limit = (await kit.fetchSize({ namespace, topK }, runId)) ?? topK;
+  const { namespace, threadId, resourceId, runId } = run;
+  const limit = (await parts.kit.fetchSize({ namespace, topK }, runId)) ?? topK;
   const hits = withText(await collection.search({ text, limit, threadId, resourceId }));
   if (hits.length === 0) return [];
-  const ranked = await kit.rank({
-    session,
-    runId,
-    minWorth,
-    mapIn() {
-      const candidates = hits.map((hit) => ({
-        ...hit,
-        label: toLabel(label?.({ collection: collection.name, id: hit.id, text: hit.text, metadata: undefined })),
-      }));
-      const record = session !== undefined;
-      return { namespace, context, collection: collection.name, text, candidates, topK, record };
-    },
-    mapOut(ranking) {
-      const memories = entriesOf(ranking, collection.name, ({ index }) => (hits[index] as CollectionHit).text);
-      const fitting = withinBudget(memories, budget, lengthOf);
-      if (fitting.length < memories.length) {
-        session?.shown(
-          ranking,
-          fitting.map(({ id }) => id),
-        );
-      }
-      run.rankings.push(ranking);
-      run.memories.push(...fitting);
-      return fitting;
-    },
-  });
-  return ranked ?? withinBudget(hits.slice(0, topK), budget, lengthOf);
+  const choose = (places: readonly number[]): number[] =>
+    withinBudget(places, budget, (place) => (hits[place] as CollectionHit).text.length);
+  const ranked = await rankHits(parts, run, { collection: collection.name, text, hits, topK, choose, minWorth });
+  return ranked ?? withinBudget(hits.slice(0, topK), budget, (hit) => hit.text.length);
 }
 
 /** Each memory once, at its first place; memories without text are left out, since they would take places and show nothing. */
@@ -80,8 +58,4 @@ function withText(found: readonly CollectionHit[]): CollectionHit[] {
     );
   }
   return [...hits.values()];
-}
-
-function lengthOf({ text = "" }: BlockEntry): number {
-  return text.length;
 }

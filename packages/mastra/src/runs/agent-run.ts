@@ -46,7 +46,9 @@ export interface RecallPrompt {
 }
 
 /** One run of an agent, from its input to its end. */
-export interface AgentRun extends RunScope {
+export class AgentRun implements RunScope {
+  readonly namespace: string;
+  readonly context: string;
   /** Its episode in the engine; undefined for a run that is not to be learned from. */
   readonly session: RunSession | undefined;
   /** Id of the episode, which changes when the engine gives one up; an unrecorded run has an id of its own. */
@@ -60,79 +62,65 @@ export interface AgentRun extends RunScope {
   /** The run id that its request context announced, before Mastra gives it. */
   readonly expectedAs: string | undefined;
   /** Memories shown in this process, in the order of their ranking. */
-  readonly memories: RecalledEntry[];
+  readonly memories: RecalledEntry[] = [];
   /** The rankings that chose them. */
-  readonly rankings: Ranking[];
+  readonly rankings: Ranking[] = [];
   /** The prompt after the recall, until its memories are compared with the model's. */
   prompt: RecallPrompt | undefined;
   /** Ids of earlier questions that the recall left out. */
-  readonly dropped: string[];
+  readonly dropped: string[] = [];
   /** The user's request; undefined for none, and for a run that was resumed. */
   text: string | undefined;
   /** The users' texts in this prompt, earlier turns included. */
-  request: string;
+  request = "";
   /** Its tool calls and their results, the memory's own tools aside. */
-  readonly steps: NotedStep[];
+  readonly steps: NotedStep[] = [];
   /** Ids of the tool calls that failed. */
-  readonly failedCalls: Set<string>;
+  readonly failedCalls: Set<string> = new Set();
   /** Ids of the tool calls without a result. */
-  readonly openCalls: Set<string>;
+  readonly openCalls: Set<string> = new Set();
   /** True between the start of a step and the first result of a tool in it. */
-  startsStep: boolean;
+  startsStep = false;
   /** True when the last step called a tool of the task. */
-  usedTaskTools: boolean;
+  usedTaskTools = false;
   /** Names of the tools for procedures that it was given, which are the memory's own. */
-  readonly procedureTools: Set<string>;
+  readonly procedureTools: Set<string> = new Set();
   /** True when it loaded or reported on a procedure, which its listing may not have shown. */
-  tookProcedure: boolean;
+  tookProcedure = false;
   /** True when the last step called a tool of the memory itself. */
-  usedMemoryTools: boolean;
+  usedMemoryTools = false;
   /** The worst end of a tool call in the last step with results of tools. */
-  lastTools: "done" | "declined" | "failed";
+  lastTools: "done" | "declined" | "failed" = "done";
   /** The runs under way with the same request context, itself included: the context may name another of them. */
-  beside: Set<AgentRun>;
+  beside: Set<AgentRun> = new Set();
   /** True when it only chooses the next step of a network. */
   readonly routes: boolean;
   /** True when its input has no new message. Early versions of Mastra 1 recall again for a run that is resumed. */
   readonly mayContinue: boolean;
   /** True when it was resumed: it has memories from before its suspension. */
   resumed: boolean;
-  ended: boolean;
+  ended = false;
+
+  constructor(known: KnownRun) {
+    this.session = known.session;
+    this.episode = known.episode;
+    this.namespace = known.namespace;
+    this.context = known.context;
+    this.threadId = known.threadId;
+    this.resourceId = known.resourceId;
+    this.traceId = known.traceId;
+    this.runId = known.runId;
+    this.expectedAs = known.expectedAs;
+    this.routes = known.routes ?? false;
+    this.mayContinue = known.mayContinue ?? false;
+    this.resumed = known.resumed ?? false;
+  }
 }
 
-/** A run at its beginning. */
-export function newRun(
-  known: RunScope &
-    Pick<AgentRun, "session" | "episode" | "threadId" | "resourceId"> &
-    Partial<Pick<AgentRun, "routes" | "mayContinue" | "resumed" | "runId" | "expectedAs" | "traceId">>,
-): AgentRun {
-  return {
-    routes: false,
-    mayContinue: false,
-    resumed: false,
-    runId: undefined,
-    expectedAs: undefined,
-    traceId: undefined,
-    ...known,
-    memories: [],
-    rankings: [],
-    prompt: undefined,
-    text: undefined,
-    request: "",
-    steps: [],
-    dropped: [],
-    failedCalls: new Set(),
-    openCalls: new Set(),
-    startsStep: false,
-    usedTaskTools: false,
-    procedureTools: new Set(),
-    tookProcedure: false,
-    usedMemoryTools: false,
-    lastTools: "done",
-    beside: new Set(),
-    ended: false,
-  };
-}
+/** The facts of a run at its beginning. */
+export type KnownRun = RunScope &
+  Pick<AgentRun, "session" | "episode" | "threadId" | "resourceId"> &
+  Partial<Pick<AgentRun, "routes" | "mayContinue" | "resumed" | "runId" | "expectedAs" | "traceId">>;
 
 /** True for a run with recorded memories, also one that is shown none to measure their worth, or with memories that will be recorded at its end. */
 export function hasRecordedMemories({ session, memories, rankings, resumed, tookProcedure }: AgentRun): boolean {

@@ -3,7 +3,7 @@ import type { MastraDBMessage } from "@mastra/core/memory";
 import type { RequestContext } from "@mastra/core/request-context";
 import { createRunSession, type RunScope, shortInput } from "@qavr/core/adapter";
 import type { MemoryParts } from "../memory-parts.js";
-import { type AgentRun, newRun } from "./agent-run.js";
+import { AgentRun, type KnownRun } from "./agent-run.js";
 import { storable, suspensionAlias, threadAlias, traceAlias } from "./aliases.js";
 import { type AgentRunInfo, scopeOfRun } from "./run-scope.js";
 import type { ThreadOfRun } from "./thread-of-run.js";
@@ -42,10 +42,10 @@ function begin(
 }
 
 /** A run in an open episode. Its session opens another one when the engine gives this one up. */
-function recordedRun(parts: RunParts, known: Omit<Parameters<typeof newRun>[0], "session">): AgentRun {
+function recordedRun(parts: RunParts, known: Omit<KnownRun, "session">): AgentRun {
   const session = createRunSession({ engine: parts.kit.engine, open: () => reopen(parts, run) });
   session.add(known.namespace, known.episode);
-  const run = newRun({ ...known, session });
+  const run = new AgentRun({ ...known, session });
   return run;
 }
 
@@ -73,7 +73,7 @@ export function openUnrecorded(
   owner: Owner,
   requestContext: RequestContext | undefined,
 ): AgentRun {
-  const run = newRun({ ...scope, ...owner, session: undefined, episode: randomUUID() });
+  const run = new AgentRun({ ...scope, ...owner, session: undefined, episode: randomUUID() });
   shared.runs.add(run, [], requestContext);
   // An earlier run's note does not belong to this one.
   requestContext?.delete(REQUEST_CONTEXT_KEY);
