@@ -9,22 +9,10 @@ export interface ReportedOutcome {
   readonly note?: string;
 }
 
-/** A JSON Schema, reduced to the parts that the report needs. */
-export interface ReportSchema {
-  readonly type: "object";
-  readonly properties: Readonly<Record<keyof ReportedOutcome, ReportField>>;
-}
-
-interface ReportField {
-  readonly type: "boolean" | "string" | "array";
-  readonly description: string;
-  readonly items?: { readonly type: "string" };
-}
-
-const handles = (description: string): ReportField => ({ type: "array", items: { type: "string" }, description });
+const handles = (description: string): object => ({ type: "array", items: { type: "string" }, description });
 
 /** The JSON Schema of {@link ReportedOutcome}; every field may be left out. */
-export const REPORT_SCHEMA: ReportSchema = {
+export const REPORT_SCHEMA: object = {
   type: "object",
   properties: {
     success: { type: "boolean", description: "Whether the task succeeded. Leave out when it is not known." },
@@ -48,6 +36,12 @@ export interface RepairedReport {
 /** A model's note as the engine accepts it. */
 export function cutNote(note: string): string {
   return note.slice(0, MAX_NOTE).toWellFormed();
+}
+
+/** The input that a model gave a tool: its fields, none where it is no object. */
+export function fieldsOf(received: unknown): Record<string, unknown> {
+  const isObject = typeof received === "object" && received !== null && !Array.isArray(received);
+  return isObject ? (received as Record<string, unknown>) : {};
 }
 
 /** Keeps the fields that have the right type; a single handle counts as a list of one. */

@@ -40,19 +40,11 @@ export type EngineChoices = Pick<
 /** Bounds, timeouts and sources of an engine, which few applications set. An adapter takes them in one object, `engine`. */
 export type EngineSettings = Omit<EngineOptions, keyof EngineChoices>;
 
-const { enabled, learner, holdout, memoryOff, onEdit, governance, logger, store: _, ...settings } = ENGINE_RULES;
+const { store: _, enabled, learner, holdout, memoryOff, onEdit, governance, logger, ...settings } = ENGINE_RULES;
+const choices = { enabled, learner, holdout, memoryOff, onEdit, governance, logger };
 
 /** The adapter resolves `store` itself. */
-export const ENGINE_CHOICES_TABLE: FieldRules<EngineChoices> = {
-  store: true,
-  enabled,
-  learner,
-  holdout,
-  memoryOff,
-  onEdit,
-  governance,
-  logger,
-};
+export const ENGINE_CHOICES_TABLE: FieldRules<EngineChoices> = { store: true, ...choices };
 
 export const ENGINE_SETTINGS_TABLE: FieldRules<EngineSettings> = settings;
 

@@ -24,25 +24,24 @@ export function carriesCredit({ credited, items }: CreditExposure): boolean {
  */
 export function creditShares(exposures: readonly CreditExposure[]): CreditShare[] {
   const credited = exposures.filter(carriesCredit).length;
-  /** By collection and id. */
-  const best = new Map<string, Map<string, { exposure: number; item: number; weight: number }>>();
+  const shares = exposures.map((exposure) => ({
+    share: carriesCredit(exposure) ? 1 / credited : 0,
+    weights: exposure.items.map(() => 0),
+  }));
+  /** The largest weight of each memory so far and its place, by collection and id. */
+  const best = new Map<string, Map<string, { readonly weights: number[]; readonly place: number }>>();
   exposures.forEach(({ credited, collection, items }, e) => {
     if (!credited) return;
     const inCollection = best.get(collection) ?? new Map();
     best.set(collection, inCollection);
-    items.forEach(({ id, weight }, i) => {
+    const { weights } = shares[e] as (typeof shares)[number];
+    items.forEach(({ id, weight }, place) => {
       const known = inCollection.get(id);
-      if (!known || weight > known.weight) inCollection.set(id, { exposure: e, item: i, weight });
+      if (known && known.weights[known.place] >= weight) return;
+      if (known) known.weights[known.place] = 0;
+      weights[place] = weight;
+      inCollection.set(id, { weights, place });
     });
   });
-  const shares = exposures.map((exposure): { share: number; weights: number[] } => ({
-    share: carriesCredit(exposure) ? 1 / credited : 0,
-    weights: exposure.items.map(() => 0),
-  }));
-  for (const inCollection of best.values()) {
-    for (const { exposure, item, weight } of inCollection.values()) {
-      (shares[exposure] as { weights: number[] }).weights[item] = weight;
-    }
-  }
   return shares;
 }

@@ -44,12 +44,9 @@ export function agentMemory(fields: AgentMemoryOptions = {}): AgentMemory {
  */
 export function withAgents(memory: Qavr, memories?: AgentMemories): AgentMemory {
   partsOf(memory);
-  const own = memories === undefined ? [] : [qavrMiddleware({ ...optionsOf(memories), memory })];
+  const options = isBase(memories) ? { base: memories } : memories;
+  const own = options === undefined ? [] : [qavrMiddleware({ ...options, memory })];
   const agent = (params: Parameters<typeof createAgent>[0]): unknown =>
     memory.track(createAgent({ ...params, middleware: [...(params.middleware ?? []), ...own] }));
   return Object.create(memory, { agent: { value: agent, enumerable: true } }) as AgentMemory;
-}
-
-function optionsOf(memories: AgentMemories): MiddlewareOptions {
-  return isBase(memories) ? { base: memories } : memories;
 }

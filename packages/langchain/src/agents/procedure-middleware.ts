@@ -23,7 +23,7 @@ import { planRerank } from "../ranking/rerank.js";
 import { findRun } from "../runs/find-run.js";
 import { joinSuspended } from "../runs/run-session.js";
 import type { RootRun } from "../runs/run-tree.js";
-import { answering, noteOwnCall } from "../tools/answering-tool.js";
+import { answering, noteOwnCall, type Repaired } from "../tools/answering-tool.js";
 import { noteRead, retrieveForAgent } from "./agent-retrieval.js";
 import { type AgentState, MIDDLEWARE_DEFAULTS, type MiddlewareOptions, RUN_RULES } from "./middleware-options.js";
 import { answerOf } from "./model-errors.js";
@@ -151,10 +151,7 @@ async function episodesIn({ over, session }: RootRun, namespace: string | undefi
 }
 
 /** Keeps the fields that have the right type. */
-function repair({ id, success, notes }: Record<string, unknown>): {
-  readonly input: Record<string, unknown>;
-  readonly problems: readonly string[];
-} {
+function repair({ id, success, notes }: Record<string, unknown>): Repaired<object> {
   const input = {
     id: typeof id === "string" ? id : "",
     ...(typeof success === "boolean" ? { success } : {}),

@@ -1,5 +1,6 @@
 import {
   type FieldRules,
+  MAX_FETCH_K,
   placesWithin,
   resolveOptions,
   SKILL_CHARACTERS,
@@ -80,7 +81,7 @@ export function rankedSkills(fields: RankedSkillsFields): AgentMiddleware {
       memory,
       base: asCollection(skills),
       k,
-      fetchK: widthFor(skills, k),
+      fetchK: Math.max(k, Math.min(skills.length, MAX_FETCH_K)),
       idOf: ({ id }) => id,
       required: true,
     });
@@ -108,7 +109,7 @@ export function rankedSkills(fields: RankedSkillsFields): AgentMiddleware {
       const retrieved = await retrieveForAgent(
         parts,
         {
-          retriever: retrieverOf(skills, Math.min(places, MOST)),
+          retriever: retrieverOf(skills, Math.min(places, MAX_FETCH_K)),
           query,
           choose: async (documents) => {
             const found = documents.flatMap((document) => {
@@ -129,14 +130,7 @@ export function rankedSkills(fields: RankedSkillsFields): AgentMiddleware {
   });
 }
 
-/** Most skills that are ranked at once. */
-const MOST = 1_000;
-
 const OPTIONS: FieldRules<RankedSkillsFields> = { ...RUN_RULES, collection: true, maxCharacters: whole(1) };
-
-function widthFor(skills: readonly Skill[], k: number): number {
-  return Math.max(k, Math.min(skills.length, MOST));
-}
 
 function read(state: object, stateKey: string): { readonly ranked: State; readonly skills: readonly Skill[] } {
   const values = state as Readonly<Record<string, unknown>>;

@@ -85,21 +85,14 @@ export function assertModel(model: unknown): void {
   }
 }
 
-/** A model's votes as ids, and the names that cannot be one. */
-interface ResolvedVotes {
-  readonly helpful: string[];
-  readonly harmful: string[];
-  readonly ignored: string[];
-}
-
 /**
- * Finds the memories that a model named by handle or id, with or without brackets. Names of memories that were not shown are ignored;
+ * A model's votes as ids: finds the memories that it named by handle or id, with or without brackets. Names of memories that were not shown are ignored;
  * so are memories on both sides, since the model's intention is unclear.
  */
 function resolveVotes(
   { helpfulMemories, harmfulMemories }: Pick<ReflectionAnswer, "helpfulMemories" | "harmfulMemories">,
   shown: readonly RecalledMemory[],
-): ResolvedVotes {
+): Record<"helpful" | "harmful" | "ignored", string[]> {
   const idOf = (name: string): string | undefined => {
     const bare = bareHandle(name);
     return (shown.find(({ id }) => id === bare) ?? shown.find(({ handle }) => handle === bare))?.id;

@@ -1,5 +1,5 @@
 import type { DynamicStructuredTool, ToolRunnableConfig } from "@langchain/core/tools";
-import { type FieldRules, TEXT } from "@qavr/core/adapter";
+import { type FieldRules, fieldsOf, TEXT } from "@qavr/core/adapter";
 import type { MemoryParts } from "../memory-parts.js";
 import { findRun } from "../runs/find-run.js";
 import type { RootRun } from "../runs/run-tree.js";
@@ -26,11 +26,11 @@ const PROBLEMS_KEY = "_problems";
  */
 export function answering<Tool extends Pick<DynamicStructuredTool, "call">>(
   tool: Tool,
-  repair: (received: Record<string, unknown>) => Repaired<Record<string, unknown>>,
+  repair: (received: Record<string, unknown>) => Repaired<object>,
 ): Tool {
   const call = tool.call.bind(tool) as (...args: unknown[]) => Promise<unknown>;
   const answer = (received: unknown, ...rest: unknown[]): Promise<unknown> => {
-    const { input, problems } = repair(asRecord(received));
+    const { input, problems } = repair(fieldsOf(received));
     return call(problems.length === 0 ? input : { ...input, [PROBLEMS_KEY]: problems }, ...rest);
   };
   return Object.assign(tool, { call: answer });
@@ -47,10 +47,4 @@ export function noteOwnCall({ runs }: Pick<MemoryParts, "runs">, config: ToolRun
 export function problemsOf(input: object): readonly string[] {
   const problems = (input as Record<string, unknown>)[PROBLEMS_KEY];
   return Array.isArray(problems) ? (problems as string[]) : [];
-}
-
-function asRecord(received: unknown): Record<string, unknown> {
-  return typeof received === "object" && received !== null && !Array.isArray(received)
-    ? (received as Record<string, unknown>)
-    : {};
 }

@@ -3,7 +3,7 @@ import type { JsonSchema7Type } from "@langchain/core/utils/json_schema";
 import { checkFields, REPORT_DESCRIPTION, REPORT_SCHEMA, type ReportedOutcome, repairReport } from "@qavr/core/adapter";
 import type { MemoryParts } from "../memory-parts.js";
 import { joinSuspended } from "../runs/run-session.js";
-import { answering, noteOwnCall, problemsOf, type Repaired, TOOL_OPTIONS } from "./answering-tool.js";
+import { answering, noteOwnCall, problemsOf, TOOL_OPTIONS } from "./answering-tool.js";
 
 /** Options of a report tool. */
 export interface ReportOutcomeToolOptions {
@@ -40,11 +40,6 @@ export function createReportOutcomeTool(
   };
   return answering(
     tool(report, { name, description, schema: REPORT_SCHEMA as JsonSchema7Type }) as unknown as ReportOutcomeTool,
-    repair,
+    repairReport,
   );
-}
-
-function repair(received: Record<string, unknown>): Repaired<Record<string, unknown>> {
-  const { input, problems } = repairReport(received);
-  return { input: { ...input }, problems };
 }

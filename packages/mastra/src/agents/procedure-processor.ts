@@ -2,7 +2,6 @@ import type { InputProcessor, ProcessInputStepArgs } from "@mastra/core/processo
 import { createTool } from "@mastra/core/tools";
 import {
   assertProcedures,
-  checkFields,
   type FieldRules,
   type FoundProcedure,
   PROCEDURE_CHARACTERS,
@@ -11,6 +10,7 @@ import {
   type ProcedureTool,
   procedureLine,
   procedureListing,
+  resolveOptions,
   whole,
   withinBudget,
 } from "@qavr/core/adapter";
@@ -54,8 +54,7 @@ const TAG = "qavr-procedures";
  * @throws INVALID_ARGUMENT
  */
 export function procedureProcessor(fields: ProcedureProcessorFields): InputProcessor {
-  checkFields("The procedures", fields, OPTIONS);
-  const { memory, procedures, k = DEFAULTS.k, maxCharacters = DEFAULTS.maxCharacters } = fields;
+  const { memory, procedures, k, maxCharacters } = resolveOptions("The procedures", fields, DEFAULTS, OPTIONS);
   const parts = partsOf(memory);
   assertProcedures(procedures);
   if (parts.enabled) parts.shared.vectors.share = true;

@@ -1,6 +1,6 @@
 import { createTool } from "@mastra/core/tools";
 import type { Memory } from "@mastra/memory";
-import { type EpisodeOfRun, REPORT_DESCRIPTION, REPORT_SCHEMA, repairReport } from "@qavr/core/adapter";
+import { type EpisodeOfRun, fieldsOf, REPORT_DESCRIPTION, REPORT_SCHEMA, repairReport } from "@qavr/core/adapter";
 import type { ReportToolOptions } from "../learning-options.js";
 import type { MemoryParts } from "../memory-parts.js";
 import { hasRecordedMemories } from "../runs/agent-run.js";
@@ -20,7 +20,7 @@ export function offeredSchema(schema: object): object {
     "~standard": {
       version: 1,
       vendor: "qavr",
-      validate: (received: unknown) => ({ value: asRecord(received) }),
+      validate: (received: unknown) => ({ value: fieldsOf(received) }),
       // Copies, since Mastra rewrites schemas for some providers.
       jsonSchema: { input: () => structuredClone(schema), output: () => structuredClone(schema) },
     },
@@ -44,7 +44,7 @@ export function createReportTool(parts: MemoryParts, options: ReportToolOptions 
     inputSchema: offeredSchema(REPORT_SCHEMA) as unknown as undefined,
     execute: async (input: unknown, calledFrom: unknown) => {
       const caller = (calledFrom ?? {}) as ReportingCaller;
-      return parts.kit.reportByAgent(() => episodesOf(parts, caller), repairReport(asRecord(input)), {
+      return parts.kit.reportByAgent(() => episodesOf(parts, caller), repairReport(fieldsOf(input)), {
         id: caller.agent?.toolCallId,
         runId: caller.runId,
       });
@@ -68,10 +68,4 @@ export async function episodesOf(
   const known = await engine.explain(storable(runId), { namespace });
   const latest = known && (await engine.explain(threadAlias(threadId), { namespace }));
   return known && latest?.episode === known.episode ? [{ episode: known.episode, namespace }] : [];
-}
-
-function asRecord(received: unknown): Record<string, unknown> {
-  return typeof received === "object" && received !== null && !Array.isArray(received)
-    ? (received as Record<string, unknown>)
-    : {};
 }

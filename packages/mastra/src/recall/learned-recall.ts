@@ -63,26 +63,18 @@ export class LearnedRecall implements Processor {
   readonly spanType = "memory_operation" as NonNullable<Processor["spanType"]>;
   readonly #inner: (InputProcessor & OutputProcessor) | undefined;
   readonly #parts: MemoryParts;
-  /** Called once per run: Mastra makes five of these processors for each. */
-  readonly #settings: () => RecallSettings;
-  readonly #listOwnTools: () => readonly string[];
-  readonly #unembed: MemoryHooks["unembed"];
+  readonly #hooks: MemoryHooks;
+  /** Listed once: Mastra makes five of these processors for each run. */
   #ownToolNames: ReadonlySet<string> | undefined;
   /** Only beside other processors: each call is a span that holds the whole prompt. */
   readonly processLLMRequest?: NonNullable<Processor["processLLMRequest"]>;
 
-  constructor(
-    inner: InputProcessor | OutputProcessor | undefined,
-    parts: MemoryParts,
-    { settings, ownTools, unembed, hasOthers }: MemoryHooks,
-  ) {
+  constructor(inner: InputProcessor | OutputProcessor | undefined, parts: MemoryParts, hooks: MemoryHooks) {
     this.id = inner ? SEMANTIC_RECALL_ID : WATCH_ID;
     this.#inner = inner as (InputProcessor & OutputProcessor) | undefined;
     this.#parts = parts;
-    this.#settings = settings;
-    this.#listOwnTools = ownTools;
-    this.#unembed = unembed;
-    if (hasOthers) this.processLLMRequest = (args) => this.#renameHandles(args);
+    this.#hooks = hooks;
+    if (hooks.hasOthers) this.processLLMRequest = (args) => this.#renameHandles(args);
   }
 
   spanName(phase: string): string {
@@ -101,7 +93,7 @@ export class LearnedRecall implements Processor {
     }
     state[STATE_KEY] = null;
     if (memory && this.#inner) parts.shared.turns.begin(memory.threadId, args.messageList);
-    const settings = memory && this.#settings();
+    const settings = memory && this.#hooks.settings();
     const plan = settings && planRecall(parts, settings, memory, args);
     if (!plan) return this.#recall(args);
     const { run, query, text } = plan;
@@ -129,7 +121,7 @@ export class LearnedRecall implements Processor {
    * `toolChoice: "required"` the model would have to call it. Mastra lists a memory's tools before it knows the agent's.
    */
   processInputStep({ tools = {}, messageList, state }: ProcessInputStepArgs): ProcessInputStepResult | undefined {
-    const { reportTool } = this.#settings();
+    const { reportTool } = this.#hooks.settings();
     if (reportTool === undefined || !Object.hasOwn(tools, reportTool)) return undefined;
     const isAlone = Object.keys(tools).every((name) => this.#ownTools().has(name));
     if (isAlone && this.#parts.options.reportTool === undefined) {
@@ -157,7 +149,7 @@ export class LearnedRecall implements Processor {
 
   /** Names the recalled messages again: other processors of the step run after this one, and may have removed some. */
   #renameHandles({ prompt, messageList, state }: ProcessLLMRequestArgs): ProcessLLMRequestResult {
-    const { reportTool } = this.#settings();
+    const { reportTool } = this.#hooks.settings();
     const before = messageList && handlesIn(messageList);
     if (!messageList || reportTool === undefined || before === undefined) return undefined;
     try {
@@ -248,7 +240,7 @@ export class LearnedRecall implements Processor {
       if (messageList) turns.end(messageList, isRemembered);
       if (!isRemembered) {
         const embedded = messageList ? turns.embeddedOf(messageList) : [];
-        for (const [index, ids] of embedded) await this.#unembed(index, ids);
+        for (const [index, ids] of embedded) await this.#hooks.unembed(index, ids);
         return unchanged;
       }
       const result = (await this.#inner.processOutputResult?.(args)) ?? unchanged;
@@ -297,7 +289,7 @@ export class LearnedRecall implements Processor {
   }
 
   #ownTools(): ReadonlySet<string> {
-    this.#ownToolNames ??= new Set(this.#listOwnTools());
+    this.#ownToolNames ??= new Set(this.#hooks.ownTools());
     return this.#ownToolNames;
   }
 
