@@ -218,6 +218,16 @@ describe("an agent with ranked tools", () => {
     expect(later.memories.map(({ used }) => used).sort()).toEqual([0, 1, 1, 1]);
   });
 
+  it("are a collection of their own where that option is undefined", async () => {
+    const { memory } = await bench();
+    const base = new MemoryVectorStore(new SyntheticEmbeddings({ vectorSize: 8 }));
+    await base.addDocuments(FORTY.map(({ name }) => new Document({ id: name, pageContent: name })));
+    const { agent } = agentWith(memory, { tools: FORTY, k: 40, base, collection: undefined }, "t3");
+    await agent.invoke(ask("t3"));
+    await memory.flush();
+    expect((await memory.memories({ collection: "tools" })).memories).toHaveLength(40);
+  });
+
   it.each([
     ["no tools", { tools: [] }],
     ["two tools of one name", { tools: [toolNamed("a"), toolNamed("a")] }],
