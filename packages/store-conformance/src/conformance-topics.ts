@@ -7,7 +7,6 @@ import { commit } from "./spec/commit.js";
 import { compact } from "./spec/compact.js";
 import { damage } from "./spec/damage.js";
 import { durability } from "./spec/durability.js";
-import { episodes } from "./spec/episodes.js";
 import { erase } from "./spec/erase.js";
 import { goingBack } from "./spec/going-back.js";
 import { idempotency } from "./spec/idempotency.js";
@@ -29,7 +28,6 @@ export const conformanceTopics: readonly ConformanceTopic[] = [
   replay,
   reads,
   changes,
-  episodes,
   namespaces,
   limits,
   atHead,

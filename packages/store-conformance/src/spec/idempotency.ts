@@ -121,17 +121,5 @@ export const idempotency: ConformanceTopic = {
         expect(await store.findKey("n", "b")).toBeUndefined();
       },
     },
-    {
-      title: "compares keys exactly and per namespace",
-      async run({ store }) {
-        for (const [place, key] of ["key", "Key", "key ", "key\0", "k\u0435y", "%"].entries()) {
-          const receipts = await store.commit("n", [counting(key)], scriptedReduction);
-          expect(receipts).toEqual([{ status: "committed", seq: place + 1 }]);
-        }
-        expect(await store.commit("m", [counting("key")], scriptedReduction)).toEqual([
-          { status: "committed", seq: 1 },
-        ]);
-      },
-    },
   ],
 };
