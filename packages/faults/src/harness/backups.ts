@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { createEngine } from "@qavr/core";
 import { replay, verify } from "@qavr/core/maintenance";
 import { restoreBackup, type SqliteStore, sqliteStore } from "@qavr/sqlite";
-import type { CheckResult, Harness } from "./check.js";
+import { type CheckResult, type Harness, mutantResult } from "./check.js";
 import { type Recorded, recordInProcess } from "./recording-process.js";
 import { inFolder } from "./workspace.js";
 
@@ -101,14 +101,12 @@ export const backups: Harness = {
         seen: `${missing} outcomes missing, ${broken} restored ledgers that do not verify or do not follow from their entries`,
         held: missing === 0 && broken === 0 && acknowledged > 0,
       },
-      {
-        promise: "R25",
-        what: "mutant: copies the file",
+      mutantResult({
+        what: "copies the file",
         tried: `${mutant.taken} backups`,
         seen: `${mutant.missing} missing outcomes seen`,
         held: mutant.missing > 0,
-        mutant: true,
-      },
+      }),
     ];
   },
 };

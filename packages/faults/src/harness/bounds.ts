@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { createEngine, type EngineOptions, memoryStore, type Store } from "@qavr/core";
 import { compact, exportState } from "@qavr/core/maintenance";
 import { sqliteStore } from "@qavr/sqlite";
-import type { CheckResult, Harness } from "./check.js";
+import { type CheckResult, type Harness, mutantResult } from "./check.js";
 import { heap } from "./heap.js";
 import { inFolder } from "./workspace.js";
 
@@ -116,14 +116,12 @@ export const bounds: Harness = {
         seen: `${mib(ledger)}, then ${mib(compacted)}`,
         held: compacted < 0.6 * ledger,
       },
-      {
-        promise: "R25",
-        what: "mutant: keeps every run open",
+      mutantResult({
+        what: "keeps every run open",
         tried: `${RUNS.quick.toLocaleString("en")} runs`,
         seen: `${mutant.open.toLocaleString("en")} open, ${mib(mutant.bytes)}`,
         held: !inBounds(mutant),
-        mutant: true,
-      },
+      }),
     ];
   },
 };

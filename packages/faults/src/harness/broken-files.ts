@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { QavrError } from "@qavr/core";
 import { seededRandom } from "@qavr/lab";
 import { sqliteStore } from "@qavr/sqlite";
-import type { CheckResult, Harness } from "./check.js";
+import { type CheckResult, type Harness, mutantResult } from "./check.js";
 import { flipOneBit } from "./flip-one-bit.js";
 import { learnLedger, verified } from "./learned-ledger.js";
 import { inFolder } from "./workspace.js";
@@ -126,14 +126,12 @@ export const brokenFiles: Harness = {
         seen: `${found} of ${found + missed} found`,
         held: found / (found + missed) >= 0.99,
       },
-      {
-        promise: "R25",
-        what: "mutant: SQLite's own check instead of verify",
+      mutantResult({
+        what: "SQLite's own check instead of verify",
         tried: `${found + missed} flips with an effect`,
         seen: `${foundBySqlite} found`,
         held: foundBySqlite < 0.99 * (found + missed),
-        mutant: true,
-      },
+      }),
       ...(await strangeFiles()),
     ];
   },

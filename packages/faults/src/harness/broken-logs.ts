@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { createEngine, QavrError } from "@qavr/core";
 import { seededRandom } from "@qavr/lab";
 import { sqliteStore } from "@qavr/sqlite";
-import type { CheckResult, Harness } from "./check.js";
+import { type CheckResult, type Harness, mutantResult } from "./check.js";
 import { flipOneBit } from "./flip-one-bit.js";
 import { learnedText } from "./learned-text.js";
 import { record } from "./runs.js";
@@ -145,14 +145,14 @@ export const brokenLogs: Harness = {
           truncateSync(log, Math.floor(random() * statSync(log).size)),
         ),
       );
-      results.push({
-        promise: "R25",
-        what: "mutant: the log is left to SQLite alone",
-        tried: `${FLIPS[size]} flips`,
-        seen: `${flips.unseenBySqlite} lose outcomes without a word`,
-        held: flips.unseenBySqlite > 0.9 * FLIPS[size],
-        mutant: true,
-      });
+      results.push(
+        mutantResult({
+          what: "the log is left to SQLite alone",
+          tried: `${FLIPS[size]} flips`,
+          seen: `${flips.unseenBySqlite} lose outcomes without a word`,
+          held: flips.unseenBySqlite > 0.9 * FLIPS[size],
+        }),
+      );
       return results;
     });
   },

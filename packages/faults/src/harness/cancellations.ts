@@ -7,7 +7,7 @@ import { seededRandom } from "@qavr/lab";
 import { type Qavr, qavr } from "@qavr/langchain";
 
 import { sqliteStore } from "@qavr/sqlite";
-import type { CheckResult, Harness } from "./check.js";
+import { type CheckResult, type Harness, mutantResult } from "./check.js";
 import { inFolder } from "./workspace.js";
 
 const RUNS = { quick: 120, full: 5_000 } as const;
@@ -122,14 +122,12 @@ export const cancellations: Harness = {
             : broken.join("; "),
         held: broken.length === 0 && aborted > 0 && completed > 0,
       },
-      {
-        promise: "R25",
-        what: "mutant: an application that gives up by errors of its own",
+      mutantResult({
+        what: "an application that gives up by errors of its own",
         tried: `${RUNS.quick} runs`,
         seen: mutant.broken.join("; ") || "not found",
         held: mutant.broken.length > 0,
-        mutant: true,
-      },
+      }),
     ];
   },
 };

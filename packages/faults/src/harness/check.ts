@@ -15,6 +15,11 @@ export interface CheckResult {
   readonly mutant?: boolean;
 }
 
+/** The result of a deliberate fault, which holds when it is found. */
+export function mutantResult(found: Pick<CheckResult, "what" | "tried" | "seen" | "held">): CheckResult {
+  return { promise: "R25", ...found, what: `mutant: ${found.what}`, mutant: true };
+}
+
 /** A way to make things go wrong, and to look at what is left. */
 export interface Harness {
   readonly name: string;

@@ -2,7 +2,7 @@ import { createEngine, type Learner, memoryStore, oar } from "@qavr/core";
 import { governance } from "@qavr/core/governance";
 import { compact, replay, verify } from "@qavr/core/maintenance";
 import { seededRandom } from "@qavr/lab";
-import type { CheckResult, Harness } from "./check.js";
+import { type CheckResult, type Harness, mutantResult } from "./check.js";
 
 const WALKS = { quick: 30, full: 1_000 } as const;
 const RUNS = 30;
@@ -90,14 +90,12 @@ export const clockWalks: Harness = {
           broken.length === 0 ? "all finite, in ledger order, equal to their replay" : broken.slice(0, 3).join("; "),
         held: broken.length === 0,
       },
-      {
-        promise: "R25",
-        what: "mutant: takes the root of an age",
+      mutantResult({
+        what: "takes the root of an age",
         tried: `up to ${TIMEOUT} walks`,
         seen: found <= TIMEOUT ? `found by walk ${found}` : "not found",
         held: found <= TIMEOUT,
-        mutant: true,
-      },
+      }),
     ];
   },
 };

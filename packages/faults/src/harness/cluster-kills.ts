@@ -3,11 +3,11 @@ import type { Store } from "@qavr/core";
 import { postgresStore } from "@qavr/postgres";
 import { type CitusCluster, hasCitus, type PostgresServer, startCluster } from "@qavr/postgres-server";
 import { Pool } from "pg";
-import type { CheckResult, Harness } from "./check.js";
+import { type CheckResult, type Harness, mutantResult } from "./check.js";
 import { onServer } from "./database.js";
 import { follow } from "./promotion.js";
 import { rewritingPool, withoutWaiting } from "./rewriting-pool.js";
-import { REPEATED, survivalOf, Writers } from "./writers.js";
+import { REPEATED, type Survival, survivalOf, together, Writers } from "./writers.js";
 
 const WORKER_KILLS = { quick: 1, full: 60 } as const;
 const COORDINATOR_KILLS = { quick: 1, full: 20 } as const;
@@ -23,11 +23,7 @@ const AWAY = 1_500;
 const COUNTED = 800;
 
 /** Outcomes of a cluster whose nodes come and go. */
-interface Outcome {
-  readonly acknowledged: number;
-  readonly refused: number;
-  readonly lost: number;
-  readonly doubled: number;
+interface Outcome extends Survival {
   readonly damaged: number;
   /** Namespaces of nodes that were alive, and those of them that went on, over all kills. */
   readonly alive: number;
@@ -86,11 +82,7 @@ async function attack(
     }
     for (const each of writers) await each.finish();
     await end();
-    const total = { acknowledged: 0, refused: 0, lost: 0, doubled: 0 };
-    for (const each of writers) {
-      const survival = await survivalOf(each, first);
-      for (const name of Object.keys(total) as (keyof typeof total)[]) total[name] += survival[name];
-    }
+    const total = together(await Promise.all(writers.map((each) => survivalOf(each, first))));
     const { damaged } = await first.verify();
     return { ...total, damaged, alive, wentOn, longestWait };
   } finally {
@@ -292,36 +284,31 @@ export const clusterKills: Harness = {
       wentOn(other, "a dead coordinator stops no namespace", `${coordinators} kills`),
       wentOn(moved, "a shard that moves stops no namespace", `${moves} moves`),
       wentOn(rebalanced, "rebalancing stops no namespace", `${REBALANCES[size]} times`),
-      {
-        promise: "R25",
-        what: "mutant: workers do not wait for their disks",
+      mutantResult({
+        what: "workers do not wait for their disks",
         tried: "1 kills",
         seen: `${hasty.lost} lost outcomes seen`,
         held: hasty.lost > 0,
-        mutant: true,
-      },
-      {
-        promise: "R25",
-        what: "mutant: distributed tables are written by the statement of plain ones",
+      }),
+      mutantResult({
+        what: "distributed tables are written by the statement of plain ones",
         tried: "1 kills",
         seen: `${naive.wentOn} of ${naive.alive} other namespaces went on`,
         held: naive.wentOn < naive.alive,
-        mutant: true,
-      },
+      }),
     ];
   },
 };
 
 function survived(outcomes: readonly Outcome[], what: string, times: string): CheckResult {
-  const sum = (name: "acknowledged" | "refused" | "lost" | "doubled" | "damaged"): number =>
-    outcomes.reduce((total, outcome) => total + outcome[name], 0);
-  const [lost, doubled, damaged] = [sum("lost"), sum("doubled"), sum("damaged")];
+  const { acknowledged, refused, lost, doubled } = together(outcomes);
+  const isClean = outcomes.every(({ damaged }) => damaged === 0);
   return {
     promise: "R1",
     what,
-    tried: `${times}, ${sum("acknowledged")} acknowledged outcomes, ${sum("refused")} calls refused and repeated`,
-    seen: `${lost} lost, ${doubled} counted twice; verify ${damaged === 0 ? "clean" : "not clean"}`,
-    held: lost === 0 && doubled === 0 && damaged === 0,
+    tried: `${times}, ${acknowledged} acknowledged outcomes, ${refused} calls refused and repeated`,
+    seen: `${lost} lost, ${doubled} counted twice; verify ${isClean ? "clean" : "not clean"}`,
+    held: lost === 0 && doubled === 0 && isClean,
   };
 }
 

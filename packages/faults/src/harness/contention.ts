@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { createEngine } from "@qavr/core";
 import { sqliteStore } from "@qavr/sqlite";
-import type { CheckResult, Harness, Size } from "./check.js";
+import { type CheckResult, type Harness, mutantResult, type Size } from "./check.js";
 import { fixture, inFolder } from "./workspace.js";
 
 const OUTCOMES = { quick: 40, full: 1_500 } as const;
@@ -60,14 +60,12 @@ export const contention: Harness = {
         seen: `${refused.length} refused, ${recorded.toLocaleString("en")} recorded; ${middle.toFixed(0)} ms in the middle, p99 ${p99.toFixed(0)} ms, worst ${worst.toFixed(0)} ms`,
         held: complete && (size === "quick" || (p99 <= LIMITS.p99 && worst <= LIMITS.worst)),
       },
-      {
-        promise: "R25",
-        what: "mutant: does not wait for other writers",
+      mutantResult({
+        what: "does not wait for other writers",
         tried: `${WRITERS} × ${OUTCOMES.quick} outcomes`,
         seen: `${impatient.refused.length} refused`,
         held: impatient.refused.length > 0,
-        mutant: true,
-      },
+      }),
     ];
   },
 };

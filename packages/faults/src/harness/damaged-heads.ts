@@ -6,7 +6,7 @@ import { repair, verify } from "@qavr/core/maintenance";
 import { bytesToName, sealState } from "@qavr/core/store";
 import { seededRandom } from "@qavr/lab";
 import { sqliteStore } from "@qavr/sqlite";
-import type { CheckResult, Harness } from "./check.js";
+import { type CheckResult, type Harness, mutantResult } from "./check.js";
 import { flipOneBit } from "./flip-one-bit.js";
 import { learnedText } from "./learned-text.js";
 import { outcomeOf, rankFor } from "./runs.js";
@@ -97,14 +97,12 @@ async function flipHeads(folder: string, source: Source, flips: number): Promise
       seen: `${refused} refused with STORE_CORRUPT, ${verified} named by verify, ${repaired} repaired and written on${wrong.size > 0 ? `; others: ${[...wrong].join(", ")}` : ""}`,
       held: refused === flips && verified === flips && repaired === flips,
     },
-    {
-      promise: "R25",
-      what: "mutant: a head that only SQLite's own check looks at",
+    mutantResult({
+      what: "a head that only SQLite's own check looks at",
       tried: `${flips} flips`,
       seen: `${unchecked} unnoticed`,
       held: unchecked === flips,
-      mutant: true,
-    },
+    }),
   ];
 }
 
@@ -187,14 +185,12 @@ async function flipOneState(folder: string, source: Source, flips: number): Prom
       seen: `${served} rankings read damage; of ${logged} that met it ${rebuilt} were built again bit for bit`,
       held: served === 0 && logged >= met && rebuilt === logged && met > 0,
     },
-    {
-      promise: "R25",
-      what: "mutant: states without checksums",
+    mutantResult({
+      what: "states without checksums",
       tried: `${flips} flips`,
       seen: `${servedUnsealed} rankings read damage`,
       held: servedUnsealed > 0,
-      mutant: true,
-    },
+    }),
   ];
 }
 

@@ -3,7 +3,7 @@ import { type Random, seededRandom } from "@qavr/lab";
 import { postgresStore } from "@qavr/postgres";
 import { startServer } from "@qavr/postgres-server";
 import { type Client, Pool } from "pg";
-import type { CheckResult, Harness } from "./check.js";
+import { type CheckResult, type Harness, mutantResult } from "./check.js";
 import { onServer } from "./database.js";
 import { learnLedger, verified } from "./learned-ledger.js";
 
@@ -128,14 +128,12 @@ export const damagedRows: Harness = {
           seen: `${found} of ${found + missed} found${missed > 0 ? `, missed in ${[...missedColumns].join(", ")}` : ""}`,
           held: found / (found + missed) >= 0.99,
         },
-        {
-          promise: "R25",
-          what: "mutant: PostgreSQL's own check (amcheck) instead of verify",
+        mutantResult({
+          what: "PostgreSQL's own check (amcheck) instead of verify",
           tried: `${found + missed} flips with an effect`,
           seen: `${foundByServer} found`,
           held: foundByServer < 0.99 * (found + missed),
-          mutant: true,
-        },
+        }),
       ];
     } finally {
       await pool.end();

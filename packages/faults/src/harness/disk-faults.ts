@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { createEngine, QavrError, type Store } from "@qavr/core";
 import { verify } from "@qavr/core/maintenance";
 import { sqliteStore } from "@qavr/sqlite";
-import type { CheckResult, Harness } from "./check.js";
+import { type CheckResult, type Harness, mutantResult } from "./check.js";
 import { acknowledgingEarly } from "./mutant-stores.js";
 import { type Recorded, type RecordingPlan, recordInProcess } from "./recording-process.js";
 import { retry } from "./runs.js";
@@ -118,14 +118,12 @@ export const fullDisk: Harness = {
           ranked === runs &&
           codes.join() === "STORE_UNWRITABLE",
       },
-      {
-        promise: "R25",
-        what: "mutant: acknowledges before it commits, on a full disk",
+      mutantResult({
+        what: "acknowledges before it commits, on a full disk",
         tried: `${mutant.runs} runs`,
         seen: `${lost} lost outcomes seen`,
         held: lost > 0,
-        mutant: true,
-      },
+      }),
     ];
   },
 };
@@ -197,14 +195,14 @@ export const ioErrors: Harness = {
       });
     }
     const { lost, tries } = await loseEarly();
-    results.push({
-      promise: "R25",
-      what: "mutant: acknowledges before it commits, and a write fails",
-      tried: `${tries} processes`,
-      seen: `${lost} lost outcomes seen`,
-      held: lost > 0,
-      mutant: true,
-    });
+    results.push(
+      mutantResult({
+        what: "acknowledges before it commits, and a write fails",
+        tried: `${tries} processes`,
+        seen: `${lost} lost outcomes seen`,
+        held: lost > 0,
+      }),
+    );
     return results;
   },
 };

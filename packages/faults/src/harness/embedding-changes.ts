@@ -1,7 +1,7 @@
 import { createEngine, type Engine, memoryStore, QavrError, type Ranking } from "@qavr/core";
 import { exportState } from "@qavr/core/maintenance";
 import { seededRandom } from "@qavr/lab";
-import type { CheckResult, Harness } from "./check.js";
+import { type CheckResult, type Harness, mutantResult } from "./check.js";
 
 const CHANGES = { quick: 60, full: 1_000 } as const;
 const TAUGHT = 40;
@@ -91,14 +91,12 @@ export const embeddingChanges: Harness = {
             : `${broken.length} broken: ${broken.slice(0, 3).join("; ")}`,
         held: broken.length === 0,
       },
-      {
-        promise: "R25",
-        what: "mutant: names no embedding model",
+      mutantResult({
+        what: "names no embedding model",
         tried: `${CHANGES.quick} changes`,
         seen: `${mutant.length} faults seen`,
         held: mutant.length > 0,
-        mutant: true,
-      },
+      }),
     ];
   },
 };

@@ -6,7 +6,7 @@ import { exportState, replay } from "@qavr/core/maintenance";
 import { postgresStore } from "@qavr/postgres";
 import { startServer } from "@qavr/postgres-server";
 import { sqliteStore } from "@qavr/sqlite";
-import type { CheckResult, Harness } from "./check.js";
+import { type CheckResult, type Harness, mutantResult } from "./check.js";
 import { deadlocksOf, onServer } from "./database.js";
 import { outcomeOf } from "./runs.js";
 import { addUp } from "./tallies.js";
@@ -159,21 +159,17 @@ async function mutants(folder: string, url: string, transactions: number): Promi
   await lockInAnyOrder(url, transactions);
   const deadlocks = (await deadlocksOf(url)) - before;
   return [
-    {
-      promise: "R25",
-      what: "mutant: forgets keys, while four processes send everything twice",
+    mutantResult({
+      what: "forgets keys, while four processes send everything twice",
       tried: `${PROCESSES * few} outcomes`,
       seen,
       held: seen !== exactly(PROCESSES * few),
-      mutant: true,
-    },
-    {
-      promise: "R25",
-      what: "mutant: writes rows in any order, without the namespace's lock",
+    }),
+    mutantResult({
+      what: "writes rows in any order, without the namespace's lock",
       tried: `${SESSIONS} sessions of ${transactions} transactions`,
       seen: `${deadlocks} deadlocks`,
       held: deadlocks > 0,
-      mutant: true,
-    },
+    }),
   ];
 }

@@ -3,7 +3,7 @@ import { createEngine } from "@qavr/core";
 import { verify } from "@qavr/core/maintenance";
 import { type Random, seededRandom } from "@qavr/lab";
 import { sqliteStore } from "@qavr/sqlite";
-import type { CheckResult, Harness } from "./check.js";
+import { type CheckResult, type Harness, mutantResult } from "./check.js";
 import { type Recorded, recordInProcess } from "./recording-process.js";
 import { record, retry } from "./runs.js";
 import { inFolder } from "./workspace.js";
@@ -133,14 +133,12 @@ export const kills: Harness = {
         seen: `${tally.doubled} counted twice`,
         held: tally.doubled === 0 && tally.unheard > 0,
       },
-      {
-        promise: "R25",
-        what: "mutant: acknowledges before it commits",
+      mutantResult({
+        what: "acknowledges before it commits",
         tried: `${mutant.kills} kills`,
         seen: `${mutant.lost} lost outcomes seen`,
         held: mutant.lost > 0,
-        mutant: true,
-      },
+      }),
     ];
   },
 };

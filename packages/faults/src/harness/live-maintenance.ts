@@ -5,7 +5,7 @@ import { createEngine, type Engine, type Store } from "@qavr/core";
 import { compact, replay, revoke, verify } from "@qavr/core/maintenance";
 import { median } from "@qavr/lab";
 import { startServer } from "@qavr/postgres-server";
-import type { CheckResult, Harness, Size } from "./check.js";
+import { type CheckResult, type Harness, mutantResult, type Size } from "./check.js";
 import {
   AGO,
   type Ledgers,
@@ -336,14 +336,14 @@ async function mutants(size: Size): Promise<readonly CheckResult[]> {
   for (const [what, fault] of Object.entries(faults)) {
     await inFolder(async (folder) => {
       const found = await mutated(sqliteLedgers(folder), OUTCOMES.quick, MUTANT_TIMEOUT[size], fault);
-      results.push({
-        promise: "R25",
-        what: `mutant: maintenance that ${what}`,
-        tried: `${OUTCOMES.quick} outcomes, two writers`,
-        seen: found || "nothing",
-        held: found !== "",
-        mutant: true,
-      });
+      results.push(
+        mutantResult({
+          what: `maintenance that ${what}`,
+          tried: `${OUTCOMES.quick} outcomes, two writers`,
+          seen: found || "nothing",
+          held: found !== "",
+        }),
+      );
     });
   }
   return results;

@@ -4,7 +4,7 @@ import { DatabaseSync } from "node:sqlite";
 import { text as textOfStream } from "node:stream/consumers";
 import { type Random, seededRandom } from "@qavr/lab";
 import { localMemories } from "@qavr/local";
-import type { CheckResult, Harness } from "./check.js";
+import { type CheckResult, type Harness, mutantResult } from "./check.js";
 import { outputUntilKilled } from "./interrupted-process.js";
 import { after, type ExpectedMemory, embedText, idOf } from "./memory-steps.js";
 import { fixture, inFolder } from "./workspace.js";
@@ -206,14 +206,12 @@ export const memoryKills: Harness = {
         seen: `${tally.lost} lost, ${tally.broken} files whose indexes and memories differ`,
         held: tally.lost === 0 && tally.broken === 0 && tally.acknowledged > tally.kills,
       },
-      {
-        promise: "R25",
-        what: "mutant: acknowledges memories before it writes them",
+      mutantResult({
+        what: "acknowledges memories before it writes them",
         tried: `${mutant.kills} kills`,
         seen: `${mutant.lost} lost changes seen`,
         held: mutant.lost > 0,
-        mutant: true,
-      },
+      }),
       await writeTogether(TOGETHER[size]),
       await fuzz(SEARCHES[size], size === "full"),
     ];

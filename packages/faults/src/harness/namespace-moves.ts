@@ -6,7 +6,7 @@ import { type Reduce, rendezvous, routedStore } from "@qavr/core/store";
 import { postgresStore } from "@qavr/postgres";
 import { type PostgresServer, startServer } from "@qavr/postgres-server";
 import { sqliteStore } from "@qavr/sqlite";
-import type { CheckResult, Harness } from "./check.js";
+import { type CheckResult, type Harness, mutantResult } from "./check.js";
 import { inFolder } from "./workspace.js";
 
 const MOVES = { quick: 4, full: 20 } as const;
@@ -237,14 +237,12 @@ export const namespaceMoves: Harness = {
         seen: `${moved.lost} lost, ${moved.doubled} counted twice; verify ${moved.isVerified ? "clean" : "not clean"}; longest run of a writer ${ms(moved.longestWait)}, longest move ${ms(moved.longestMove)}`,
         held: moved.lost === 0 && moved.doubled === 0 && moved.isVerified,
       },
-      {
-        promise: "R25",
-        what: "mutant: writers go by a table of their own, and do not look where a namespace is",
+      mutantResult({
+        what: "writers go by a table of their own, and do not look where a namespace is",
         tried: `${MOVES.quick} moves`,
         seen: `${lost} lost outcomes seen`,
         held: lost > 0,
-        mutant: true,
-      },
+      }),
       {
         promise: "R7",
         what: "one of three routed stores dies: its own namespaces stop, the others are ranked and written",

@@ -5,7 +5,7 @@ import { createEngine } from "@qavr/core";
 import { verify } from "@qavr/core/maintenance";
 import { type Random, seededRandom } from "@qavr/lab";
 import { sqliteStore } from "@qavr/sqlite";
-import type { CheckResult, Harness } from "./check.js";
+import { type CheckResult, type Harness, mutantResult } from "./check.js";
 import { type Recorded, recordInProcess } from "./recording-process.js";
 import { retry } from "./runs.js";
 import { has, inFolder, mayMount, system } from "./workspace.js";
@@ -132,14 +132,12 @@ export const powerCuts: Harness = {
         seen: `${tally.lost} lost, ${tally.broken} ledgers that do not verify`,
         held: tally.lost === 0 && tally.broken === 0,
       },
-      {
-        promise: "R25",
-        what: "mutant: synchronous = normal",
+      mutantResult({
+        what: "synchronous = normal",
         tried: `${mutant.cuts} cuts`,
         seen: `${mutant.lost} lost outcomes seen, ${mutant.broken} ledgers that do not verify`,
         held: mutant.lossy > 0 && mutant.broken === 0,
-        mutant: true,
-      },
+      }),
     ];
   },
 };

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { text as textOfStream } from "node:stream/consumers";
 import { seededRandom } from "@qavr/lab";
 import { openProcedures } from "@qavr/markdown";
-import type { CheckResult, Harness } from "./check.js";
+import { type CheckResult, type Harness, mutantResult } from "./check.js";
 import { outputUntilKilled } from "./interrupted-process.js";
 import { fixture, inFolder } from "./workspace.js";
 
@@ -140,14 +140,12 @@ export const procedureKills: Harness = {
         seen: `${writes.torn} files torn, ${writes.leftovers} files beside after the next start`,
         held: writes.torn === 0 && writes.leftovers === 0 && writes.met > 0,
       },
-      {
-        promise: "R25",
-        what: "mutant: stamps files in place",
+      mutantResult({
+        what: "stamps files in place",
         tried: `${mutant.kills} kills`,
         seen: `${mutant.torn} torn file seen`,
         held: mutant.torn > 0,
-        mutant: true,
-      },
+      }),
       await reportTogether(OUTCOMES[size]),
     ];
   },

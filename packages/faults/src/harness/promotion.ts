@@ -4,7 +4,7 @@ import { type CuttingProxy, cuttingProxy, type PostgresServer, startServer } fro
 import type { CheckResult, Harness } from "./check.js";
 import { onServer, until } from "./database.js";
 import { NAMESPACE } from "./tallies.js";
-import { type Survival, survivalOf, survivalResults, Writers } from "./writers.js";
+import { type Survival, survivalOf, survivalResults, together, Writers } from "./writers.js";
 
 const FAILOVERS = { quick: 1, full: 20 } as const;
 /** Acknowledgements before and after the failover. */
@@ -69,17 +69,11 @@ async function failOver(replication: Replication): Promise<Survival> {
 export const promotion: Harness = {
   name: "promotion of a replica",
   async run(size): Promise<readonly CheckResult[]> {
-    const all = { acknowledged: 0, refused: 0, lost: 0, doubled: 0 };
-    for (let failover = 0; failover < FAILOVERS[size]; failover++) {
-      const survival = await failOver("synchronous");
-      all.acknowledged += survival.acknowledged;
-      all.refused += survival.refused;
-      all.lost += survival.lost;
-      all.doubled += survival.doubled;
-    }
+    const all: Survival[] = [];
+    while (all.length < FAILOVERS[size]) all.push(await failOver("synchronous"));
     const mutant = await failOver("asynchronous");
     return survivalResults(
-      all,
+      together(all),
       {
         what: "primary server killed, synchronous replica promoted, the store's address moved to it (PostgreSQL)",
         times: `${FAILOVERS[size]} failovers`,

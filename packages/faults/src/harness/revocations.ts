@@ -2,7 +2,7 @@ import { createEngine, type Engine, memoryStore, type OutcomeInput } from "@qavr
 import { governance } from "@qavr/core/governance";
 import { replay, revoke } from "@qavr/core/maintenance";
 import { seededRandom } from "@qavr/lab";
-import type { CheckResult, Harness } from "./check.js";
+import { type CheckResult, type Harness, mutantResult } from "./check.js";
 import { learnedText } from "./learned-text.js";
 
 const HISTORIES = { quick: 20, full: 1_000 } as const;
@@ -72,14 +72,12 @@ export const revocations: Harness = {
         seen: `${different} differ in any bit`,
         held: different === 0 && revoked > 0,
       },
-      {
-        promise: "R25",
-        what: "mutant: does not revoke",
+      mutantResult({
+        what: "does not revoke",
         tried: `${HISTORIES[size].toLocaleString("en")} histories`,
         seen: `${without} differences seen`,
         held: without > HISTORIES[size] / 2,
-        mutant: true,
-      },
+      }),
     ];
   },
 };

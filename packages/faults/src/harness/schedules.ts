@@ -1,6 +1,6 @@
 import { simulate } from "../simulation/simulate.js";
 import type { Mutant } from "../simulation/simulated-disk.js";
-import type { CheckResult, Harness } from "./check.js";
+import { type CheckResult, type Harness, mutantResult } from "./check.js";
 
 const SEEDS = { quick: 150, full: 10_000 } as const;
 const MUTANTS: readonly Mutant[] = [
@@ -52,14 +52,14 @@ export const schedules: Harness = {
     for (const mutant of MUTANTS) {
       let seed = 1;
       while (seed <= TIMEOUT && !(await simulate(seed, mutant)).broken) seed += 1;
-      results.push({
-        promise: "R25",
-        what: `mutant: ${mutant}`,
-        tried: `up to ${TIMEOUT} seeds`,
-        seen: seed <= TIMEOUT ? `found by seed ${seed}` : "not found",
-        held: seed <= TIMEOUT,
-        mutant: true,
-      });
+      results.push(
+        mutantResult({
+          what: mutant,
+          tried: `up to ${TIMEOUT} seeds`,
+          seen: seed <= TIMEOUT ? `found by seed ${seed}` : "not found",
+          held: seed <= TIMEOUT,
+        }),
+      );
     }
     return results;
   },

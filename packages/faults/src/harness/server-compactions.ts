@@ -5,7 +5,7 @@ import { seededRandom } from "@qavr/lab";
 import { postgresStore } from "@qavr/postgres";
 import { type PostgresServer, startServer } from "@qavr/postgres-server";
 import { Pool } from "pg";
-import type { CheckResult, Harness } from "./check.js";
+import { type CheckResult, type Harness, mutantResult } from "./check.js";
 import { learnedText } from "./learned-text.js";
 import { rewritingPool, withoutTransactions } from "./rewriting-pool.js";
 import { REPEATED } from "./writers.js";
@@ -167,14 +167,12 @@ export const serverCompactions: Harness = {
           seen: `${found.broken} ledgers that do not verify, or have learned or forgotten something`,
           held: found.broken === 0 && (size === "quick" || found.interrupted > 0),
         },
-        {
-          promise: "R25",
-          what: "mutant: a compaction without a transaction",
+        mutantResult({
+          what: "a compaction without a transaction",
           tried: `${piecemeal.kills} kills`,
           seen: `${piecemeal.broken} broken ledgers seen`,
           held: piecemeal.broken > 0,
-          mutant: true,
-        },
+        }),
       ];
     } finally {
       await server.stop();

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { createEngine } from "@qavr/core";
 import { compact } from "@qavr/core/maintenance";
 import { sqliteStore } from "@qavr/sqlite";
-import type { CheckResult, Harness } from "./check.js";
+import { type CheckResult, type Harness, mutantResult } from "./check.js";
 import { settledHeap } from "./heap.js";
 import { inFolder } from "./workspace.js";
 
@@ -93,14 +93,12 @@ export const soak: Harness = {
         seen: `${mib(middle)} in use at half time, ${mib(end)} at the end; ${files.join(" and then ")} open files`,
         held: end - middle <= GROWTH && files[1] <= files[0],
       },
-      {
-        promise: "R25",
-        what: "mutant: keeps 64 KiB of every run",
+      mutantResult({
+        what: "keeps 64 KiB of every run",
         tried: `${RUNS.quick.toLocaleString("en")} runs`,
         seen: `${mib(mutant.middle)} in use at half time, ${mib(mutant.end)} at the end`,
         held: mutant.end - mutant.middle > GROWTH,
-        mutant: true,
-      },
+      }),
     ];
   },
 };

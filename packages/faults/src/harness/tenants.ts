@@ -3,7 +3,7 @@ import { createEngine, type Engine, memoryStore, QavrError, type Store } from "@
 import { forget } from "@qavr/core/maintenance";
 import { type Random, seededRandom, shuffle } from "@qavr/lab";
 import { sqliteStore } from "@qavr/sqlite";
-import type { CheckResult, Harness } from "./check.js";
+import { type CheckResult, type Harness, mutantResult } from "./check.js";
 import { learnedText } from "./learned-text.js";
 import { ignoringCase } from "./mutant-stores.js";
 import { inFolder } from "./workspace.js";
@@ -123,14 +123,12 @@ export const tenants: Harness = {
         seen: inSqlite.length === 0 ? "0 saw or learned anything of another's" : inSqlite.slice(0, 3).join("; "),
         held: inSqlite.length === 0,
       },
-      {
-        promise: "R25",
-        what: "mutant: keeps tenants apart by lower-case names",
+      mutantResult({
+        what: "keeps tenants apart by lower-case names",
         tried: "1,000 operations",
         seen: `${mixed.length} leaks seen`,
         held: mixed.length > 0,
-        mutant: true,
-      },
+      }),
     ];
   },
 };

@@ -2,10 +2,10 @@ import { setTimeout as pause } from "node:timers/promises";
 import { distributeLedger, postgresStore } from "@qavr/postgres";
 import { type CitusCluster, hasCitus, startCluster } from "@qavr/postgres-server";
 import { Pool } from "pg";
-import type { CheckResult, Harness } from "./check.js";
+import { type CheckResult, type Harness, mutantResult } from "./check.js";
 import { rewritingPool } from "./rewriting-pool.js";
 import { counting, tally } from "./tallies.js";
-import { REPEATED, survivalOf, Writers } from "./writers.js";
+import { REPEATED, type Survival, survivalOf, together, Writers } from "./writers.js";
 
 const ENTRIES = { quick: 2_000, full: 100_000 } as const;
 const PARTITIONS = { quick: [16], full: [16, 0] } as const;
@@ -15,11 +15,7 @@ const REFUSED: readonly string[] = [...REPEATED, "STORE_BUSY"];
 const BATCH = 500;
 const BYTES = 1_500;
 
-interface Turned {
-  readonly acknowledged: number;
-  readonly refused: number;
-  readonly lost: number;
-  readonly doubled: number;
+interface Turned extends Survival {
   readonly damaged: number;
   /** Of a writer, ms. */
   readonly longestWait: number;
@@ -57,14 +53,8 @@ async function turnOver(
     await Promise.all(writers.map((each) => each.acknowledge(3)));
     await pause(100);
     for (const each of writers) await each.finish();
-    const survived = await Promise.all(writers.map((each) => survivalOf(each, store)));
-    const sum = (name: "acknowledged" | "refused" | "lost" | "doubled"): number =>
-      survived.reduce((total, one) => total + one[name], 0);
     turned.push({
-      acknowledged: sum("acknowledged"),
-      refused: sum("refused"),
-      lost: sum("lost"),
-      doubled: sum("doubled"),
+      ...together(await Promise.all(writers.map((each) => survivalOf(each, store)))),
       damaged: (await store.verify()).damaged,
       longestWait: Math.max(...writers.map((each) => each.longestWait)),
       spent,
@@ -104,14 +94,12 @@ export const turningOver: Harness = {
         results.push(survived(turned[1], "and brought back", entries));
       }
       const [{ lost }] = await turnOver(cluster, "mutant", { entries: ENTRIES.quick, partitions: 0 }, withoutChanges);
-      const mutant = {
-        promise: "R25",
-        what: "mutant: what is written while rows are copied is left out",
+      const mutant = mutantResult({
+        what: "what is written while rows are copied is left out",
         tried: "once",
         seen: `${lost} lost outcomes seen`,
         held: lost > 0,
-        mutant: true,
-      };
+      });
       return [...results, mutant];
     } finally {
       await cluster.stop();

@@ -6,7 +6,7 @@ import { seededRandom } from "@qavr/lab";
 import { postgresStore } from "@qavr/postgres";
 import { cuttingProxy, type PostgresServer, startServer } from "@qavr/postgres-server";
 import { sqliteOutbox } from "@qavr/sqlite";
-import type { CheckResult, Harness, Size } from "./check.js";
+import { type CheckResult, type Harness, mutantResult, type Size } from "./check.js";
 import { forgettingKeys } from "./mutant-stores.js";
 import { listed, Traffic } from "./traffic.js";
 import { inFolder } from "./workspace.js";
@@ -167,22 +167,18 @@ export const unreachableServer: Harness = {
         rankingResult(cut, "network to the server cut", CUTS[size]),
         outcomeResult(frozen, "server stopped with SIGSTOP"),
         outcomeResult(cut, "network to the server cut"),
-        {
-          promise: "R25",
-          what: "mutant: a ranking without a timeout, server stopped with SIGSTOP",
+        mutantResult({
+          what: "a ranking without a timeout, server stopped with SIGSTOP",
           tried: "1 ranking",
           seen: answered ? "answered" : `no answer within ${SLOW} ms`,
           held: !answered,
-          mutant: true,
-        },
-        {
-          promise: "R25",
-          what: "mutant: forgets keys, server stopped with SIGSTOP",
+        }),
+        mutantResult({
+          what: "forgets keys, server stopped with SIGSTOP",
           tried: `${TAUGHT + TOGETHER} outcomes`,
           seen: forgetful.outcomesSeen,
           held: !forgetful.outcomesHeld,
-          mutant: true,
-        },
+        }),
       ];
     } finally {
       await server.stop();

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { QavrError, type Store } from "@qavr/core";
 import type { CommitReceipt } from "@qavr/core/store";
-import type { CheckResult } from "./check.js";
+import { type CheckResult, mutantResult } from "./check.js";
 import { addUp, counting, NAMESPACE, tally } from "./tallies.js";
 
 const WRITERS = 4;
@@ -101,6 +101,12 @@ export async function survivalOf({ acknowledged, refused, namespace }: Writers, 
   return { acknowledged: acknowledged.size, refused, lost, doubled: entries - places.size + gaps + wrong };
 }
 
+/** Outcomes of several ledgers or servers, together. */
+export function together(all: readonly Survival[]): Survival {
+  const sum = (name: keyof Survival): number => all.reduce((total, one) => total + one[name], 0);
+  return { acknowledged: sum("acknowledged"), refused: sum("refused"), lost: sum("lost"), doubled: sum("doubled") };
+}
+
 /** Results for outcomes that must survive their server, and for a mutant that loses them. */
 export function survivalResults(
   { acknowledged, refused, lost, doubled }: Survival,
@@ -115,13 +121,11 @@ export function survivalResults(
       seen: `${lost} lost, ${doubled} counted twice`,
       held: lost === 0 && doubled === 0 && acknowledged >= told.least,
     },
-    {
-      promise: "R25",
-      what: `mutant: ${mutant.what}`,
+    mutantResult({
+      what: mutant.what,
       tried: mutant.times,
       seen: `${mutant.lost} lost outcomes seen`,
       held: mutant.lost > 0,
-      mutant: true,
-    },
+    }),
   ];
 }
