@@ -136,12 +136,6 @@ describe("an outcome", () => {
     },
   );
 
-  it("with a used idempotency key and other content is refused and changes nothing", async () => {
-    await expectRefused("IDEMPOTENCY_CONFLICT", () =>
-      tested.engine.report("done", { reward: 0, idempotencyKey: "used" }),
-    );
-  });
-
   it("for an unknown episode is refused", async () => {
     await expectRefused("UNKNOWN_EPISODE", () => tested.engine.end("nobody", { reward: 1 }));
     await expectRefused("UNKNOWN_EPISODE", () => tested.engine.report("nobody", { reward: 1 }));

@@ -15,16 +15,18 @@ afterEach(() => {
 });
 
 describe("the outcome handler", () => {
-  it("counts a run once, however often it is registered", async () => {
-    const { memory, retriever } = await bench();
-    const again = new OutcomeHandler({ memory });
-    const chain = RunnableLambda.from((question: string, config: RunnableConfig) => retriever.invoke(question, config));
-    await memory
-      .track(memory.track(chain))
-      .invoke("payment", { callbacks: [memory.handler, memory.handler, again], runId: RUN_ID });
-    const status = await memory.status();
-    expect(status.episodes.recorded).toBe(1);
-    expect(status.outcomes.completed).toBe(1);
+  it("counts and judges a run once, and what failed in it, however often it is registered", async () => {
+    const judged: number[] = [];
+    const { memory, retriever } = await bench({ evaluate: ({ toolErrors }) => judged.push(toolErrors) === 1 });
+    const broken = tool(failing, { name: "broken", schema: { type: "object", properties: {} } });
+    const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
+      await retriever.invoke(question, config);
+      await broken.invoke({}, config).catch(() => undefined);
+    });
+    const callbacks = [memory.handler, memory.handler, new OutcomeHandler({ memory })];
+    await memory.track(memory.track(chain)).invoke("payment", { callbacks, runId: RUN_ID });
+    expect(judged).toEqual([1]);
+    expect(await memory.status()).toMatchObject({ episodes: { recorded: 1 }, outcomes: { verified: 1 } });
     expect((await memory.explain(RUN_ID))?.exposures).toHaveLength(1);
     expect(await nothingOpen(memory)).toBe(true);
   });
@@ -40,19 +42,6 @@ describe("the outcome handler", () => {
     await expect.poll(() => heard).toEqual(["list", "manager"]);
     expect((await memory.status()).outcomes.completed).toBe(3);
     expect(codes()).toEqual([]);
-  });
-
-  it("judges a run once, and counts what failed in it once, however often it is registered", async () => {
-    const judged: number[] = [];
-    const { memory, retriever } = await bench({ evaluate: ({ toolErrors }) => void judged.push(toolErrors) });
-    const broken = tool(failing, { name: "broken", schema: { type: "object", properties: {} } });
-    const chain = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
-      await retriever.invoke(question, config);
-      await broken.invoke({}, config).catch(() => undefined);
-    });
-    const again = new OutcomeHandler({ memory });
-    await memory.track(chain).invoke("payment", { callbacks: [memory.handler, again] });
-    expect(judged).toEqual([1]);
   });
 
   it("takes a start that is announced again, late, for the one that it knows", async () => {
@@ -87,22 +76,17 @@ describe("the outcome handler", () => {
     expect(JSON.stringify(memory.handler.toJSON())).not.toContain("store");
   });
 
-  it("understands the parent's id in either place, as LangChain's runtime and its types disagree", async () => {
-    const { memory, retriever } = await bench();
-    const handler = memory.handler;
+  it.each([
+    ["by LangChain's runtime", [RUN_ID, [], {}, "chain", "inner"]],
+    ["by its types", ["chain", [], {}, "inner", RUN_ID]],
+  ])("understands the parent's id in the place that it has %s", async (_by, rest) => {
+    const { handler } = (await bench()).memory;
     const child = "66666666-6666-4666-8666-666666666666";
-    for (const declared of [false, true]) {
-      const root = declared ? RUN_ID : "77777777-7777-4777-8777-777777777777";
-      const nested = `${child.slice(0, -1)}${declared ? 1 : 2}`;
-      handler.handleChainStart({}, {}, root);
-      if (declared) handler.handleChainStart({}, {}, nested, "chain", [], {}, "inner", root);
-      else handler.handleChainStart({}, {}, nested, root, [], {}, "chain", "inner");
-      expect(handler.openRuns).toBe(1);
-      await handler.handleChainEnd({}, nested);
-      await handler.handleChainEnd({}, root);
-    }
+    handler.handleChainStart({}, {}, RUN_ID);
+    Reflect.apply(handler.handleChainStart, handler, [{}, {}, child, ...rest]);
+    expect(handler.openRuns).toBe(1);
+    for (const id of [child, RUN_ID]) await handler.handleChainEnd({}, id);
     expect(handler.openRuns).toBe(0);
-    expect(retriever.k).toBe(2);
   });
 
   it("follows run ids that are no UUIDs", async () => {

@@ -114,13 +114,6 @@ describe("a QavrVectorStore", () => {
     expect(await asked(memory.vectorStore(vectors) as never)).toEqual(ids(expected));
   });
 
-  it("keeps a document's handle in its metadata where that was asked for, also through a wire", async () => {
-    const { memory, vectors } = await bench();
-    const [found] = await memory.retriever(vectors, { k: 1, annotate: true }).invoke("payment queue stuck");
-    const { pageContent, metadata } = JSON.parse(JSON.stringify(found));
-    expect(memory.format([{ pageContent, metadata }])).toMatch(/^\[m1\] /);
-  });
-
   it("around another one, also of another memory, ranks once and credits what was shown", async () => {
     const { memory, vectors } = await bench();
     const other = await bench();

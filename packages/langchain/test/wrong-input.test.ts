@@ -243,25 +243,15 @@ describe("wrong input", () => {
     }
   });
 
-  it("is a list to format of other things: texts, items of a store's own search", async () => {
-    const { memory } = await bench();
-    const item = { namespace: ["notes"], key: "a", value: { text: "x" } };
-    for (const memories of [["x"], [item], [null]] as never[]) {
-      expect(refused(() => memory.format(memories))).toBe("INVALID_ARGUMENT");
-    }
-  });
-
-  it("is a text to format, which the refusal does not repeat", async () => {
-    const { memory } = await bench();
-    for (const memories of ["a secret", ["a secret"]] as never[]) {
-      expect(() => memory.format(memories)).toThrow(/Received "a text"\.$/);
-    }
-  });
-
-  it("is a list to format that is none: a promise, a text", async () => {
+  it("is a list to format that is none or holds other things, and no text of it is repeated", async () => {
     const { memory, retriever } = await bench();
-    for (const memories of [retriever.invoke("x"), "x", undefined, null, {}] as never[]) {
+    const item = { namespace: ["notes"], key: "a", value: { text: "x" } };
+    for (const memories of [retriever.invoke("x"), undefined, null, {}, [item], [null]] as never[]) {
       expect(refused(() => memory.format(memories))).toBe("INVALID_ARGUMENT");
+    }
+    for (const memories of ["a secret", ["a secret"]] as never[]) {
+      expect(refused(() => memory.format(memories))).toBe("INVALID_ARGUMENT");
+      expect(() => memory.format(memories)).toThrow(/Received "a text"\.$/);
     }
   });
 

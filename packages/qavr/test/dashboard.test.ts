@@ -147,17 +147,6 @@ if (browser) {
       await page.getByRole("row", { name: /^review .* cold$/ }).waitFor();
     });
 
-    it("keeps what it shows, and says how old it is, when the server is gone", async () => {
-      const path = await ledgerFile({ runs: 20 });
-      const { page } = await testPage(browser);
-      const { url: last, close } = await serve(path);
-      await page.goto(last);
-      await page.getByText(CONTENT.overview).waitFor();
-      await close();
-      await page.getByRole("alert").getByText("The server does not answer").waitFor();
-      expect(await page.getByText(CONTENT.overview).isVisible()).toBe(true);
-    });
-
     it("follows an application that writes", async () => {
       const { path, engine } = newLedger();
       await runApp(engine, { runs: 5 });
