@@ -6,7 +6,7 @@ import { madeOnce } from "./made-once.js";
 import { type Installation, type PostgresServer, type ServerOptions, startFrom } from "./postgres-server.js";
 
 /** A Citus cluster on this machine. Connections need no password. Gone, with its data, when it is stopped or this process ends. */
-export interface CitusCluster {
+export interface CitusCluster extends AsyncDisposable {
   readonly coordinator: PostgresServer;
   readonly workers: readonly PostgresServer[];
   stop(): Promise<void>;
@@ -47,7 +47,7 @@ export async function startCluster({ workers = 2, settings }: ClusterOptions): P
     const [coordinator, ...others] = nodes as [PostgresServer, ...PostgresServer[]];
     run(`select citus_set_coordinator_host('localhost', ${coordinator.port})`, coordinator);
     for (const { port } of others) run(`select citus_add_node('localhost', ${port})`, coordinator);
-    return { coordinator, workers: others, stop };
+    return { coordinator, workers: others, stop, [Symbol.asyncDispose]: stop };
   } catch (error) {
     await stop();
     throw error;

@@ -2,7 +2,7 @@ import { once } from "node:events";
 import { createServer, type Socket } from "node:net";
 
 /** Something that stands before a server, on a port of its own of this machine. */
-export interface LocalProxy {
+export interface LocalProxy extends AsyncDisposable {
   readonly port: number;
   /** The server's URL by way of the proxy. */
   url(server: string): string;
@@ -28,14 +28,16 @@ export async function localProxy(lead: (client: Socket) => void): Promise<Breaka
   const breakAll = (): void => {
     for (const client of clients) client.destroy();
   };
+  const close = async (): Promise<void> => {
+    breakAll();
+    proxy.close();
+    await once(proxy, "close");
+  };
   return {
     port,
     url: (server) => server.replace(/:\d+\//, `:${port}/`),
     breakAll,
-    async close() {
-      breakAll();
-      proxy.close();
-      await once(proxy, "close");
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }

@@ -16,7 +16,7 @@ export interface ServerOptions {
 }
 
 /** A running server with one superuser, who has a password. Gone, with its data, when it is stopped or this process ends. */
-export interface PostgresServer {
+export interface PostgresServer extends AsyncDisposable {
   readonly port: number;
   /** `postgres://` URL of a database, for the superuser unless others are named. */
   url(options?: { readonly database?: string; readonly user?: string; readonly password?: string }): string;
@@ -102,6 +102,12 @@ async function serve(
       else running.kill(signal);
       await gone;
     };
+    const stop = async (): Promise<void> => {
+      signalAll(running, "SIGCONT");
+      await end("SIGINT");
+      guard.stdin?.end();
+      await rm(folder, { recursive: true, force: true });
+    };
     return {
       port,
       url({ database = "postgres", user: name = SUPERUSER.user, password = SUPERUSER.password } = {}) {
@@ -123,12 +129,8 @@ async function serve(
         });
         return replica;
       },
-      async stop() {
-        signalAll(running, "SIGCONT");
-        await end("SIGINT");
-        guard.stdin?.end();
-        await rm(folder, { recursive: true, force: true });
-      },
+      stop,
+      [Symbol.asyncDispose]: stop,
     };
   } catch (error) {
     guard.stdin?.end();

@@ -106,13 +106,12 @@ export async function measureBusy(
 
 /** Runs work on a PostgreSQL server of its own. */
 async function onServer<Result>(work: (url: string, watched: Watched) => Promise<Result>): Promise<Result> {
-  const server = await startServer({ settings: { ...SETTINGS } });
+  await using server = await startServer({ settings: { ...SETTINGS } });
   const watched = await watch(server);
   try {
     return await work(server.url(), watched);
   } finally {
     await watched.end();
-    await server.stop();
   }
 }
 

@@ -146,21 +146,16 @@ async function measureStores(full: boolean): Promise<StoresResults> {
   const memories = full ? 1_000_000 : 100_000;
   const options = full ? { rounds: 8, duration: 1_500 } : { rounds: 3, duration: 500 };
   await using folder = await mkdtempDisposable(join(tmpdir(), "qavr-stores-"));
-  const server = await startServer();
-  const sizeServer = await startServer();
-  try {
-    return {
-      ...options,
-      throughput: await measureRecording(folder.path, server.url(), options),
-      reads: await measureReading(folder.path, server.url()),
-      engine: await measureEngine(folder.path, server.url()),
-      known: await measureKnown(folder.path),
-      sizes: await measureSizes(folder.path, sizeServer.url(), memories),
-    };
-  } finally {
-    await server.stop();
-    await sizeServer.stop();
-  }
+  await using server = await startServer();
+  await using sizeServer = await startServer();
+  return {
+    ...options,
+    throughput: await measureRecording(folder.path, server.url(), options),
+    reads: await measureReading(folder.path, server.url()),
+    engine: await measureEngine(folder.path, server.url()),
+    known: await measureKnown(folder.path),
+    sizes: await measureSizes(folder.path, sizeServer.url(), memories),
+  };
 }
 
 await runBenchmark({

@@ -96,12 +96,8 @@ async function withCluster<T>(
   settings: Readonly<Record<string, string>>,
   work: (cluster: CitusCluster) => Promise<T>,
 ): Promise<T> {
-  const cluster = await startCluster({ settings });
-  try {
-    return await work(cluster);
-  } finally {
-    await cluster.stop();
-  }
+  await using cluster = await startCluster({ settings });
+  return await work(cluster);
 }
 
 async function killed(node: PostgresServer): Promise<Disturbance> {

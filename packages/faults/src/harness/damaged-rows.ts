@@ -114,7 +114,7 @@ async function flipRows(url: string, pool: Pool, flips: number): Promise<FlipTal
 export const damagedRows: Harness = {
   name: "damaged rows",
   async run(size): Promise<readonly CheckResult[]> {
-    const server = await startServer({ settings: { fsync: "off" } });
+    await using server = await startServer({ settings: { fsync: "off" } });
     const pool = new Pool({ connectionString: server.url(), max: 2 });
     pool.on("error", () => {});
     try {
@@ -137,7 +137,6 @@ export const damagedRows: Harness = {
       ];
     } finally {
       await pool.end();
-      await server.stop();
     }
   },
 };

@@ -105,49 +105,47 @@ async function lockInAnyOrder(url: string, transactions: number): Promise<void> 
 export const exactCounts: Harness = {
   name: "exact counts",
   async run(size): Promise<readonly CheckResult[]> {
-    const server = await startServer({ settings: { fsync: size === "full" ? "on" : "off", deadlock_timeout: "50ms" } });
-    try {
-      return await inFolder(async (folder) => {
-        const path = join(folder, "ledger.db");
-        const places: readonly Place[] = [
-          { name: "SQLite", place: path, open: () => sqliteStore(path) },
-          { name: "PostgreSQL", place: server.url(), open: () => postgresStore(server.url()) },
-        ];
-        const total = PROCESSES * OUTCOMES[size];
-        const results: CheckResult[] = [];
-        for (const each of places) {
-          const seen = await sendTwice(each, OUTCOMES[size]);
-          results.push({
-            promise: "R3",
-            what: `${PROCESSES} processes on one namespace, each outcome sent by two of them (${each.name})`,
-            tried: `${total.toLocaleString("en")} outcomes, ${(2 * total).toLocaleString("en")} sent`,
-            seen,
-            held: seen === exactly(total),
-          });
-        }
-        const deadlocks = await deadlocksOf(server.url());
+    await using server = await startServer({
+      settings: { fsync: size === "full" ? "on" : "off", deadlock_timeout: "50ms" },
+    });
+    return await inFolder(async (folder) => {
+      const path = join(folder, "ledger.db");
+      const places: readonly Place[] = [
+        { name: "SQLite", place: path, open: () => sqliteStore(path) },
+        { name: "PostgreSQL", place: server.url(), open: () => postgresStore(server.url()) },
+      ];
+      const total = PROCESSES * OUTCOMES[size];
+      const results: CheckResult[] = [];
+      for (const each of places) {
+        const seen = await sendTwice(each, OUTCOMES[size]);
         results.push({
-          promise: "R6",
-          what: "deadlocks that the server saw meanwhile (PostgreSQL)",
-          tried: `${(2 * total).toLocaleString("en")} outcomes sent, which touch up to 6 of 21 states each`,
-          seen: `${deadlocks} deadlocks`,
-          held: deadlocks === 0,
+          promise: "R3",
+          what: `${PROCESSES} processes on one namespace, each outcome sent by two of them (${each.name})`,
+          tried: `${total.toLocaleString("en")} outcomes, ${(2 * total).toLocaleString("en")} sent`,
+          seen,
+          held: seen === exactly(total),
         });
-        for (const each of places) {
-          const { refused, changed } = await contradict(each, CONFLICTS[size]);
-          results.push({
-            promise: "R3",
-            what: `the same keys with another payload (${each.name})`,
-            tried: `${CONFLICTS[size].toLocaleString("en")} outcomes`,
-            seen: `${refused.toLocaleString("en")} refused with IDEMPOTENCY_CONFLICT, states ${changed ? "changed" : "unchanged"}`,
-            held: refused === CONFLICTS[size] && !changed,
-          });
-        }
-        return [...results, ...(await mutants(folder, server.url(), TRANSACTIONS[size]))];
+      }
+      const deadlocks = await deadlocksOf(server.url());
+      results.push({
+        promise: "R6",
+        what: "deadlocks that the server saw meanwhile (PostgreSQL)",
+        tried: `${(2 * total).toLocaleString("en")} outcomes sent, which touch up to 6 of 21 states each`,
+        seen: `${deadlocks} deadlocks`,
+        held: deadlocks === 0,
       });
-    } finally {
-      await server.stop();
-    }
+      for (const each of places) {
+        const { refused, changed } = await contradict(each, CONFLICTS[size]);
+        results.push({
+          promise: "R3",
+          what: `the same keys with another payload (${each.name})`,
+          tried: `${CONFLICTS[size].toLocaleString("en")} outcomes`,
+          seen: `${refused.toLocaleString("en")} refused with IDEMPOTENCY_CONFLICT, states ${changed ? "changed" : "unchanged"}`,
+          held: refused === CONFLICTS[size] && !changed,
+        });
+      }
+      return [...results, ...(await mutants(folder, server.url(), TRANSACTIONS[size]))];
+    });
   },
 };
 

@@ -312,19 +312,15 @@ export const liveMaintenance: Harness = {
 async function measured(size: Size, isLong: boolean, processors?: Processors): Promise<readonly CheckResult[]> {
   const most = processors ? MOST_TIMES[size] : Number.POSITIVE_INFINITY;
   const manner = { rounds: ROUNDS[size], alone: ALONE[size], processors, most };
-  const server = size === "full" ? await startServer() : undefined;
-  try {
-    return await inFolder(async (folder) => {
-      const results: CheckResult[] = [];
-      const kinds = [sqliteLedgers(folder), ...(server ? [postgresLedgers(server)] : [])];
-      for (const outcomes of [OUTCOMES[size], ...(isLong ? [LONG] : [])]) {
-        for (const kind of kinds) results.push(await beside(kind, outcomes, manner));
-      }
-      return results;
-    });
-  } finally {
-    await server?.stop();
-  }
+  await using server = size === "full" ? await startServer() : undefined;
+  return await inFolder(async (folder) => {
+    const results: CheckResult[] = [];
+    const kinds = [sqliteLedgers(folder), ...(server ? [postgresLedgers(server)] : [])];
+    for (const outcomes of [OUTCOMES[size], ...(isLong ? [LONG] : [])]) {
+      for (const kind of kinds) results.push(await beside(kind, outcomes, manner));
+    }
+    return results;
+  });
 }
 
 async function mutants(size: Size): Promise<readonly CheckResult[]> {

@@ -95,8 +95,9 @@ interface Moved {
 }
 
 /** Moves namespaces around while writers record. */
-async function moveUnderWriters(server: PostgresServer, moves: number, between: number, wrap?: Wrap): Promise<Moved> {
-  return inFolder(async (folder) => {
+async function moveUnderWriters(moves: number, between: number, wrap?: Wrap): Promise<Moved> {
+  await using server = await startServer({ settings: { fsync: "off" } });
+  return await inFolder(async (folder) => {
     const mover = createEngine({ store: openRouted(folder, server) });
     const writers = Array.from({ length: WRITERS }, (_, i) => new Writer(openRouted(folder, server, wrap), `w${i}`));
     const countOf = (): number =>
@@ -175,8 +176,9 @@ function withoutPlace(reduce: Reduce): Reduce {
 }
 
 /** Namespaces that can be ranked and written, before the server of one is killed, meanwhile, and after. */
-async function killOneStore(server: PostgresServer): Promise<readonly number[]> {
-  return inFolder(async (folder) => {
+async function killOneStore(): Promise<readonly number[]> {
+  await using server = await startServer({ settings: { fsync: "off" } });
+  return await inFolder(async (folder) => {
     const engine = createEngine({ store: openRouted(folder, server), readTimeout: 5_000 });
     const works = async (namespace: string): Promise<boolean> => {
       const candidates = [{ id: "a", similarity: 1 }];
@@ -211,23 +213,13 @@ async function killOneStore(server: PostgresServer): Promise<readonly number[]> 
   });
 }
 
-/** Runs `work` with a server that is gone afterwards. */
-async function withServer<T>(work: (server: PostgresServer) => Promise<T>): Promise<T> {
-  const server = await startServer({ settings: { fsync: "off" } });
-  try {
-    return await work(server);
-  } finally {
-    await server.stop();
-  }
-}
-
 export const namespaceMoves: Harness = {
   name: "namespace moves",
   async run(size): Promise<readonly CheckResult[]> {
     const [moves, between] = [MOVES[size], BETWEEN[size]];
-    const moved = await withServer((server) => moveUnderWriters(server, moves, between));
-    const { lost } = await withServer((server) => moveUnderWriters(server, MOVES.quick, BETWEEN.quick, withoutPlaces));
-    const [before, meanwhile, after] = await withServer(killOneStore);
+    const moved = await moveUnderWriters(moves, between);
+    const { lost } = await moveUnderWriters(MOVES.quick, BETWEEN.quick, withoutPlaces);
+    const [before, meanwhile, after] = await killOneStore();
     const ms = (duration: number): string => `${duration.toFixed(0)} ms`;
     return [
       {

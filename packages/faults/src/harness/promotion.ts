@@ -1,6 +1,6 @@
 import { setTimeout as pause } from "node:timers/promises";
 import { postgresStore } from "@qavr/postgres";
-import { type CuttingProxy, cuttingProxy, type PostgresServer, startServer } from "@qavr/postgres-server";
+import { cuttingProxy, type PostgresServer, startServer } from "@qavr/postgres-server";
 import type { CheckResult, Harness } from "./check.js";
 import { onServer, until } from "./database.js";
 import { NAMESPACE } from "./tallies.js";
@@ -30,40 +30,28 @@ export async function follow(primary: PostgresServer, replication: Replication):
 
 /** Cuts a replica off, kills its primary while outcomes are recorded, promotes the replica and goes on with it. */
 async function failOver(replication: Replication): Promise<Survival> {
-  const primary = await startServer({ settings: { fsync: "off" } });
-  const servers: PostgresServer[] = [primary];
-  const proxies: CuttingProxy[] = [];
-  const proxyTo = async (server: PostgresServer): Promise<CuttingProxy> => {
-    const proxy = await cuttingProxy(server.port);
-    proxies.push(proxy);
-    return proxy;
-  };
-  try {
-    const [replicaSees, applicationSees] = [await proxyTo(primary), await proxyTo(primary)];
-    const replica = await primary.startReplica({ through: replicaSees.port });
-    servers.push(replica);
-    await follow(primary, replication);
-    const store = postgresStore(applicationSees.url(primary.url()));
-    await store.head(NAMESPACE);
-    const writers = new Writers(store);
-    await writers.acknowledge(BETWEEN);
-    replicaSees.block(true);
-    // Without the replica nothing is acknowledged, unless replication is asynchronous.
-    await (replication === "synchronous" ? pause(SILENCE) : writers.acknowledge(BETWEEN));
-    await primary.kill();
-    await onServer(replica.url(), (client) => client.query("select pg_promote()"));
-    applicationSees.redirect(replica.port);
-    await writers.acknowledge(BETWEEN);
-    await writers.finish();
-    await store.close();
-    const promoted = postgresStore(replica.url());
-    const survival = await survivalOf(writers, promoted);
-    await promoted.close();
-    return survival;
-  } finally {
-    for (const proxy of proxies) await proxy.close();
-    for (const server of servers) await server.stop();
-  }
+  await using primary = await startServer({ settings: { fsync: "off" } });
+  await using replicaSees = await cuttingProxy(primary.port);
+  await using applicationSees = await cuttingProxy(primary.port);
+  await using replica = await primary.startReplica({ through: replicaSees.port });
+  await follow(primary, replication);
+  const store = postgresStore(applicationSees.url(primary.url()));
+  await store.head(NAMESPACE);
+  const writers = new Writers(store);
+  await writers.acknowledge(BETWEEN);
+  replicaSees.block(true);
+  // Without the replica nothing is acknowledged, unless replication is asynchronous.
+  await (replication === "synchronous" ? pause(SILENCE) : writers.acknowledge(BETWEEN));
+  await primary.kill();
+  await onServer(replica.url(), (client) => client.query("select pg_promote()"));
+  applicationSees.redirect(replica.port);
+  await writers.acknowledge(BETWEEN);
+  await writers.finish();
+  await store.close();
+  const promoted = postgresStore(replica.url());
+  const survival = await survivalOf(writers, promoted);
+  await promoted.close();
+  return survival;
 }
 
 export const promotion: Harness = {

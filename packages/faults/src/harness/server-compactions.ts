@@ -142,40 +142,36 @@ async function undisturbed(server: PostgresServer): Promise<number> {
 export const serverCompactions: Harness = {
   name: "database compactions",
   async run(size): Promise<readonly CheckResult[]> {
-    const server = await startServer({ settings: { fsync: "off" } });
-    try {
-      const whole = await undisturbed(server);
-      const random = seededRandom(5);
-      const after = (): number => whole * (0.2 + random());
-      const nothing: Readonly<Found> = { kills: 0, interrupted: 0, refused: 0, broken: 0 };
-      const [found, piecemeal] = [{ ...nothing }, { ...nothing }];
-      while (found.kills < KILLS[size]) {
-        await killOnce(server, { schema: `kill_${found.kills}`, after: after(), piecemeal: false }, found);
-      }
-      while (piecemeal.broken === 0 && piecemeal.kills < TIMEOUT) {
-        await killOnce(
-          server,
-          { schema: `mutant_${piecemeal.kills}`, after: DROPPING * random(), piecemeal: true },
-          piecemeal,
-        );
-      }
-      return [
-        {
-          promise: "R1",
-          what: "SIGKILL to every process of the database server while a ledger is compacted (PostgreSQL)",
-          tried: `${found.kills} kills, ${found.interrupted} before the compaction was over, ${found.refused} calls refused and repeated`,
-          seen: `${found.broken} ledgers that do not verify, or have learned or forgotten something`,
-          held: found.broken === 0 && (size === "quick" || found.interrupted > 0),
-        },
-        mutantResult({
-          what: "a compaction without a transaction",
-          tried: `${piecemeal.kills} kills`,
-          seen: `${piecemeal.broken} broken ledgers seen`,
-          held: piecemeal.broken > 0,
-        }),
-      ];
-    } finally {
-      await server.stop();
+    await using server = await startServer({ settings: { fsync: "off" } });
+    const whole = await undisturbed(server);
+    const random = seededRandom(5);
+    const after = (): number => whole * (0.2 + random());
+    const nothing: Readonly<Found> = { kills: 0, interrupted: 0, refused: 0, broken: 0 };
+    const [found, piecemeal] = [{ ...nothing }, { ...nothing }];
+    while (found.kills < KILLS[size]) {
+      await killOnce(server, { schema: `kill_${found.kills}`, after: after(), piecemeal: false }, found);
     }
+    while (piecemeal.broken === 0 && piecemeal.kills < TIMEOUT) {
+      await killOnce(
+        server,
+        { schema: `mutant_${piecemeal.kills}`, after: DROPPING * random(), piecemeal: true },
+        piecemeal,
+      );
+    }
+    return [
+      {
+        promise: "R1",
+        what: "SIGKILL to every process of the database server while a ledger is compacted (PostgreSQL)",
+        tried: `${found.kills} kills, ${found.interrupted} before the compaction was over, ${found.refused} calls refused and repeated`,
+        seen: `${found.broken} ledgers that do not verify, or have learned or forgotten something`,
+        held: found.broken === 0 && (size === "quick" || found.interrupted > 0),
+      },
+      mutantResult({
+        what: "a compaction without a transaction",
+        tried: `${piecemeal.kills} kills`,
+        seen: `${piecemeal.broken} broken ledgers seen`,
+        held: piecemeal.broken > 0,
+      }),
+    ];
   },
 };

@@ -14,7 +14,7 @@ const BETWEEN = 10;
 
 /** Kills the whole server again and again while outcomes are recorded. */
 async function killServer(kills: number, settings: Readonly<Record<string, string>>, hasty = false): Promise<Survival> {
-  const server = await startServer({ settings });
+  await using server = await startServer({ settings });
   const pool = new Pool({ connectionString: server.url() });
   pool.on("error", () => {});
   try {
@@ -39,7 +39,6 @@ async function killServer(kills: number, settings: Readonly<Record<string, strin
     return survival;
   } finally {
     await pool.end();
-    await server.stop();
   }
 }
 

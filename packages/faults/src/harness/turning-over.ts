@@ -77,33 +77,25 @@ export const turningOver: Harness = {
   name: "ledgers turned over to a cluster",
   obstacle: () => (hasCitus() ? undefined : "needs Citus: QAVR_CITUS_BIN names the folder of its programs"),
   async run(size): Promise<readonly CheckResult[]> {
-    const cluster = await startCluster({ settings: { fsync: size === "full" ? "on" : "off" } });
+    await using cluster = await startCluster({ settings: { fsync: size === "full" ? "on" : "off" } });
     const entries = ENTRIES[size];
-    try {
-      const results: CheckResult[] = [];
-      for (const partitions of PARTITIONS[size]) {
-        const turned = await turnOver(cluster, `from_${partitions}`, { entries, partitions }, distributeLedger);
-        const from = partitions === 0 ? "plain tables" : `${partitions} partitions`;
-        results.push(
-          survived(
-            turned[0],
-            `a ledger with ${from} is distributed under ${NAMESPACES.length} writers (Citus)`,
-            entries,
-          ),
-        );
-        results.push(survived(turned[1], "and brought back", entries));
-      }
-      const [{ lost }] = await turnOver(cluster, "mutant", { entries: ENTRIES.quick, partitions: 0 }, withoutChanges);
-      const mutant = mutantResult({
-        what: "what is written while rows are copied is left out",
-        tried: "once",
-        seen: `${lost} lost outcomes seen`,
-        held: lost > 0,
-      });
-      return [...results, mutant];
-    } finally {
-      await cluster.stop();
+    const results: CheckResult[] = [];
+    for (const partitions of PARTITIONS[size]) {
+      const turned = await turnOver(cluster, `from_${partitions}`, { entries, partitions }, distributeLedger);
+      const from = partitions === 0 ? "plain tables" : `${partitions} partitions`;
+      results.push(
+        survived(turned[0], `a ledger with ${from} is distributed under ${NAMESPACES.length} writers (Citus)`, entries),
+      );
+      results.push(survived(turned[1], "and brought back", entries));
     }
+    const [{ lost }] = await turnOver(cluster, "mutant", { entries: ENTRIES.quick, partitions: 0 }, withoutChanges);
+    const mutant = mutantResult({
+      what: "what is written while rows are copied is left out",
+      tried: "once",
+      seen: `${lost} lost outcomes seen`,
+      held: lost > 0,
+    });
+    return [...results, mutant];
   },
 };
 

@@ -94,33 +94,29 @@ async function freezeServer(server: PostgresServer, size: Size): Promise<FreezeT
 /** Cuts the network to the server at any moment, in the middle of a commit or for a while, while rankings and outcomes go on. */
 async function cutNetwork(server: PostgresServer, size: Size): Promise<Traffic> {
   const random = seededRandom(7);
-  const proxy = await cuttingProxy(server.port);
+  await using proxy = await cuttingProxy(server.port);
   const connectionString = proxy.url(server.url());
   // Statements that are prepared are sent by their names, which say nothing to the proxy.
   const store = postgresStore({ connectionString, schema: "behind_a_network", prepare: false });
-  try {
-    return await withTraffic(store, async (traffic) => {
-      for (let cut = 0; cut < CUTS[size]; cut++) {
-        const runs = traffic.record(TOGETHER);
-        if (cut % 2 === 0) {
-          proxy.cut(STATEMENTS[Math.floor(random() * 2)] as string, random() < 0.5 ? "answered" : "unsent");
-        } else {
-          await pause(15 * random());
-          proxy.block(true);
-        }
-        for (let ranking = 0; ranking < RANKINGS_PER_CUT[size]; ranking++) await traffic.rank();
-        // Now and then for longer than the engine waits.
-        if (cut % 2 === 1) await pause(random() < 0.2 ? 2 * WRITE_TIMEOUT : 60 * random());
-        proxy.block(false);
-        await runs;
-        // Passes on what waits, so that the next cut meets commits again and not a store that is left alone.
-        await traffic.engine.flush();
+  return await withTraffic(store, async (traffic) => {
+    for (let cut = 0; cut < CUTS[size]; cut++) {
+      const runs = traffic.record(TOGETHER);
+      if (cut % 2 === 0) {
+        proxy.cut(STATEMENTS[Math.floor(random() * 2)] as string, random() < 0.5 ? "answered" : "unsent");
+      } else {
+        await pause(15 * random());
+        proxy.block(true);
       }
-      await traffic.settle();
-    });
-  } finally {
-    await proxy.close();
-  }
+      for (let ranking = 0; ranking < RANKINGS_PER_CUT[size]; ranking++) await traffic.rank();
+      // Now and then for longer than the engine waits.
+      if (cut % 2 === 1) await pause(random() < 0.2 ? 2 * WRITE_TIMEOUT : 60 * random());
+      proxy.block(false);
+      await runs;
+      // Passes on what waits, so that the next cut meets commits again and not a store that is left alone.
+      await traffic.engine.flush();
+    }
+    await traffic.settle();
+  });
 }
 
 /** True when a ranking without a timeout returns while the server is stopped. */
@@ -141,48 +137,44 @@ async function answersWithoutTimeout(server: PostgresServer): Promise<boolean> {
 export const unreachableServer: Harness = {
   name: "unreachable database server",
   async run(size): Promise<readonly CheckResult[]> {
-    const server = await startServer({ settings: { fsync: "off" } });
-    try {
-      const { traffic: frozen, waiting, recovery } = await freezeServer(server, size);
-      const cut = await cutNetwork(server, size);
-      const answered = await answersWithoutTimeout(server);
-      const forgetful = await withTraffic(
-        forgettingKeys(postgresStore({ connectionString: server.url(), schema: "forgetful" })),
-        async (traffic) => {
-          server.freeze();
-          await traffic.record(TOGETHER);
-          server.thaw();
-          await traffic.settle().catch(() => undefined);
-        },
-      );
-      return [
-        rankingResult(frozen, "server stopped with SIGSTOP", FREEZES[size]),
-        {
-          promise: "R9",
-          what: "the breaker, while the server stands still and when it goes on",
-          tried: `${FREEZES[size]} times`,
-          seen: `left alone after ${waiting} rankings that waited at most, used again ${Math.round(recovery)} ms after SIGCONT at most`,
-          held: waiting <= MOST_WAITING && recovery <= RECOVERY,
-        },
-        rankingResult(cut, "network to the server cut", CUTS[size]),
-        outcomeResult(frozen, "server stopped with SIGSTOP"),
-        outcomeResult(cut, "network to the server cut"),
-        mutantResult({
-          what: "a ranking without a timeout, server stopped with SIGSTOP",
-          tried: "1 ranking",
-          seen: answered ? "answered" : `no answer within ${SLOW} ms`,
-          held: !answered,
-        }),
-        mutantResult({
-          what: "forgets keys, server stopped with SIGSTOP",
-          tried: `${TAUGHT + TOGETHER} outcomes`,
-          seen: forgetful.outcomesSeen,
-          held: !forgetful.outcomesHeld,
-        }),
-      ];
-    } finally {
-      await server.stop();
-    }
+    await using server = await startServer({ settings: { fsync: "off" } });
+    const { traffic: frozen, waiting, recovery } = await freezeServer(server, size);
+    const cut = await cutNetwork(server, size);
+    const answered = await answersWithoutTimeout(server);
+    const forgetful = await withTraffic(
+      forgettingKeys(postgresStore({ connectionString: server.url(), schema: "forgetful" })),
+      async (traffic) => {
+        server.freeze();
+        await traffic.record(TOGETHER);
+        server.thaw();
+        await traffic.settle().catch(() => undefined);
+      },
+    );
+    return [
+      rankingResult(frozen, "server stopped with SIGSTOP", FREEZES[size]),
+      {
+        promise: "R9",
+        what: "the breaker, while the server stands still and when it goes on",
+        tried: `${FREEZES[size]} times`,
+        seen: `left alone after ${waiting} rankings that waited at most, used again ${Math.round(recovery)} ms after SIGCONT at most`,
+        held: waiting <= MOST_WAITING && recovery <= RECOVERY,
+      },
+      rankingResult(cut, "network to the server cut", CUTS[size]),
+      outcomeResult(frozen, "server stopped with SIGSTOP"),
+      outcomeResult(cut, "network to the server cut"),
+      mutantResult({
+        what: "a ranking without a timeout, server stopped with SIGSTOP",
+        tried: "1 ranking",
+        seen: answered ? "answered" : `no answer within ${SLOW} ms`,
+        held: !answered,
+      }),
+      mutantResult({
+        what: "forgets keys, server stopped with SIGSTOP",
+        tried: `${TAUGHT + TOGETHER} outcomes`,
+        seen: forgetful.outcomesSeen,
+        held: !forgetful.outcomesHeld,
+      }),
+    ];
   },
 };
 
