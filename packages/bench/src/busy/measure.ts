@@ -1,5 +1,5 @@
 import { createEngine, type Engine, memoryStore, type Store } from "@qavr/core";
-import { type Interval, interval, type Random, seededRandom } from "@qavr/lab";
+import { type Interval, interval, mean, type Random, seededRandom } from "@qavr/lab";
 import { postgresStore } from "@qavr/postgres";
 import { startServer } from "@qavr/postgres-server";
 import { engineArm } from "../learning/engine-arm.js";
@@ -71,11 +71,10 @@ export interface MergedRead {
   readonly server: number;
 }
 
-/** Learning in a simulated world: mean success of its runs, and success on held-out requests at the end. Differences from one ledger, paired by set and seed. */
+/** Success on held-out requests after the runs of a simulated world: the difference from one ledger, paired by set and seed. */
 export interface Learned {
   readonly count: number;
   readonly merge: Merge;
-  readonly online: Interval;
   readonly final: Interval;
 }
 
@@ -83,7 +82,7 @@ export interface BusyResults {
   readonly plan: BusyPlan;
   readonly batches: readonly Batch[];
   readonly reads: readonly MergedRead[];
-  readonly one: { readonly online: number; readonly final: number };
+  readonly one: { readonly final: number };
   readonly learned: readonly Learned[];
 }
 
@@ -223,45 +222,35 @@ async function measureReads({ counts, reads }: BusyPlan): Promise<readonly Merge
   });
 }
 
-interface Success {
-  readonly online: number;
-  readonly final: number;
-}
-
 async function measureLearning(
   { sets, seeds, counts, runs }: BusyPlan,
   onProgress: (share: number) => void,
 ): Promise<Pick<BusyResults, "one" | "learned">> {
   const variants = counts.flatMap((count) => MERGES.map((merge) => ({ count, merge })));
-  const ones: Success[] = [];
-  const others = variants.map((): Success[] => []);
+  const ones: number[] = [];
+  const others = variants.map((): number[] => []);
   let done = 0;
   for (const set of sets) {
     const { split, retrieval } = await prepare(set);
     for (const seed of seeds) {
       const whole = worldOf({ set, scenario: "main", seed }, split);
       const world = { ...whole, stream: whole.stream.slice(0, runs) };
-      const success = async (learner: NonNullable<Parameters<typeof engineArm>[1]>["learner"]): Promise<Success> => {
-        const { online, checkpoints } = await runTrial(world, retrieval, () => engineArm(world, { learner }), []);
-        return { online, final: checkpoints.at(-1)?.success as number };
+      const success = async (count: number, merge: Merge): Promise<number> => {
+        const learner = () => subLedgers(count, merge) as never;
+        const { checkpoints } = await runTrial(world, retrieval, () => engineArm(world, { learner }), []);
+        return checkpoints.at(-1)?.success as number;
       };
-      ones.push(await success(() => subLedgers(1, "mean") as never));
-      for (const [place, { count, merge }] of variants.entries()) {
-        others[place]?.push(await success(() => subLedgers(count, merge) as never));
-      }
+      ones.push(await success(1, "mean"));
+      for (const [place, { count, merge }] of variants.entries()) others[place]?.push(await success(count, merge));
       done += 1;
       onProgress(done / (sets.length * seeds.length));
     }
   }
-  const mean = meanOf(ones);
-  const difference = (of: keyof Success, place: number): Interval =>
-    interval((others[place] as Success[]).map((one, trial) => one[of] - (ones[trial] as Success)[of]));
   return {
-    one: mean,
+    one: { final: mean(ones) },
     learned: variants.map((variant, place) => ({
       ...variant,
-      online: difference("online", place),
-      final: difference("final", place),
+      final: interval((others[place] as number[]).map((one, trial) => one - (ones[trial] as number))),
     })),
   };
 }

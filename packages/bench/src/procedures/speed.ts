@@ -37,7 +37,7 @@ export async function measureSpeed(): Promise<SpeedResult> {
     const add = db.prepare("INSERT INTO texts VALUES (?)");
     for (const text of texts) add.run(text);
     const find = db.prepare("SELECT rowid FROM texts WHERE words MATCH ? ORDER BY bm25(texts) LIMIT 3");
-    const query = medianOf(asked, (text) => {
+    const query = medianOf(asked, async (text) => {
       const words = text.match(/[a-z0-9]+/g) ?? ["none"];
       find.all(words.map((word) => `"${word}"`).join(" OR "));
     });
@@ -47,7 +47,7 @@ export async function measureSpeed(): Promise<SpeedResult> {
     await procedures.list();
     const cold = performance.now() - started;
     const search = (text: string): Promise<unknown> => procedures.collection.search({ text, limit: 3 });
-    const match = await medianOfAsync(asked, search);
+    const match = await medianOf(asked, search);
     const times: number[] = [];
     for (const [i, text] of asked.entries()) {
       await writeFile(join(root, `procedures/p${i}.md`), `${texts[i]}- edited ${i}\n`);
@@ -62,11 +62,7 @@ export async function measureSpeed(): Promise<SpeedResult> {
   });
 }
 
-async function medianOf(texts: readonly string[], work: (text: string) => void): Promise<number> {
-  return medianOfAsync(texts, async (text) => work(text));
-}
-
-async function medianOfAsync(texts: readonly string[], work: (text: string) => Promise<unknown>): Promise<number> {
+async function medianOf(texts: readonly string[], work: (text: string) => Promise<unknown>): Promise<number> {
   for (const text of texts) await work(text);
   const times: number[] = [];
   for (const text of texts) {

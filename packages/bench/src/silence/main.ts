@@ -50,8 +50,6 @@ await runBenchmark({
       return {
         world: name,
         arm: arm.name,
-        online: of("online"),
-        onlineTokens: of("onlineTokens"),
         heldOut: of("heldOut"),
         heldOutTokens: of("heldOutTokens"),
       };

@@ -25,8 +25,6 @@ export type SilenceJob = { readonly arm: Arm; readonly seed: number } & (
 
 /** Means over requests. Tokens are a quarter of the texts' bytes; on real columns the number of candidates shown. */
 export interface SilenceResult {
-  readonly online: number;
-  readonly onlineTokens: number;
   readonly heldOut: number;
   readonly heldOutTokens: number;
 }
@@ -53,13 +51,9 @@ async function simulated(
   const ask = asker(world.lessons, retrieval);
   const size = new Map(world.lessons.map(({ id, text }) => [id, Math.ceil(Buffer.byteLength(text) / BYTES_PER_TOKEN)]));
   const tokensOf = (shown: readonly string[]): number => shown.reduce((sum, id) => sum + (size.get(id) as number), 0);
-  const online: number[] = [];
-  const onlineTokens: number[] = [];
   for (const request of world.stream) {
     const asked = ask(request);
     const shown = await engine.show(asked);
-    online.push(world.truthAt(request.number).trueProbability(request.needs, shown));
-    onlineTokens.push(tokensOf(shown));
     await engine.learn(asked, shown);
   }
   const heldOut: number[] = [];
@@ -71,25 +65,20 @@ async function simulated(
     heldOutTokens.push(tokensOf(shown));
   }
   await engine.close();
-  return {
-    online: mean(online),
-    onlineTokens: mean(onlineTokens),
-    heldOut: mean(heldOut),
-    heldOutTokens: mean(heldOutTokens),
-  };
+  return { heldOut: mean(heldOut), heldOutTokens: mean(heldOutTokens) };
 }
 
 async function real(arm: Arm, name: string, seed: number): Promise<SilenceResult> {
   const column = COLUMNS.find((one) => one.name === name) as Column;
   const choose = chooser(arm);
-  const places = { online: [] as number[], heldOut: [] as number[] };
+  const places: number[] = [];
   const counted: Choose = (ranking) => {
     const shown = choose(ranking);
-    places[ranking.episode === "" ? "heldOut" : "online"].push(shown.length);
+    if (ranking.episode === "") places.push(shown.length);
     return shown;
   };
-  const success = await runTrial(await replayOf(column, seed), "oar", await embedderOf(column.set), counted);
-  return { ...success, onlineTokens: mean(places.online), heldOutTokens: mean(places.heldOut) };
+  const { heldOut } = await runTrial(await replayOf(column, seed), "oar", await embedderOf(column.set), counted);
+  return { heldOut, heldOutTokens: mean(places) };
 }
 
 /** The program of a thread of the pool. */
