@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { governance } from "../src/governance/index.js";
 import { memoryStore, type Store } from "../src/index.js";
-import { compact, forget } from "../src/maintenance/index.js";
+import { forget } from "../src/maintenance/index.js";
 import { withOutbox } from "../src/store-kit.js";
 import { faultyStore } from "./support/faulty-store.js";
 import { memoryOutbox } from "./support/memory-outbox.js";
@@ -64,17 +64,6 @@ describe("an outcome that is asked for again", () => {
       code: "IDEMPOTENCY_CONFLICT",
     });
     expect(await engine.end(episode, outcome)).toMatchObject({ status: "duplicate" });
-  });
-
-  it("is told from another one after its entry was compacted", async () => {
-    const { engine, clock, episode } = await testEpisode();
-    const outcome = { reward: true, helpful: ["m1"], idempotencyKey: "once" };
-    await engine.end(episode, outcome);
-    clock.now += 1;
-    await compact(engine, { namespace: "default", olderThan: 0 });
-    expect(await engine.end(episode, outcome)).toEqual({ status: "duplicate", episode, seq: 2 });
-    const other = engine.end(episode, { ...outcome, helpful: ["m2"] });
-    await expect(other).rejects.toMatchObject({ code: "IDEMPOTENCY_CONFLICT" });
   });
 
   it("is unknown where its key is free", async () => {

@@ -237,11 +237,12 @@ describe("the report tool", () => {
     expect(JSON.stringify(agent.prompts[1])).toContain("no memory was recalled");
   });
 
-  it("can be renamed and left out", async () => {
+  it("can be renamed, left out and asked for", async () => {
     const renamed = bench({ reportTool: { name: "rate" } });
     const without = bench({ reportTool: false });
     expect(Object.keys(renamed.memory.listTools())).toEqual(["rate"]);
     expect(Object.keys(without.memory.listTools())).toEqual([]);
+    expect(Object.keys(bench({ reportTool: true }).memory.listTools())).toEqual(["report_memory_outcome"]);
     expect(Object.keys(bench().memory.listTools({ readOnly: true }))).toEqual([]);
   });
 });

@@ -251,11 +251,6 @@ describe("a memory that is made", () => {
     }
   });
 
-  it("keeps its report tool as it is when told so", () => {
-    const { memory } = bench({ reportTool: true });
-    expect(Object.keys(memory.listTools())).toEqual(["report_memory_outcome"]);
-  });
-
   it("is told of answers that come later, also from functions that do not look asynchronous", async () => {
     const lines: LogFields[] = [];
     const hear = (_message: string, fields: LogFields): void => void lines.push(fields);

@@ -201,13 +201,6 @@ describe("opening a PostgreSQL store", () => {
     expect(await refusalOf(store.head("n"))).toMatchObject({ code: "UNSUPPORTED" });
     expect(await tablesOf(schema)).toEqual([]);
   });
-
-  it("works for many handles at the same moment", async () => {
-    const schema = server.schema();
-    const stores = Array.from({ length: 12 }, () => openStore({ pool, schema }));
-    await Promise.all(stores.map((store, i) => store.commit("n", [tally(`k${i}`)], counting)));
-    expect(await countIn(stores[0] as (typeof stores)[0])).toBe(12);
-  });
 });
 
 describe("a server whose commits do not wait for the disk", () => {

@@ -184,15 +184,6 @@ export function testLearner(
       expectSameState(await exportState(late), await exportState(together), correction);
     });
 
-    it("P20: learns nothing from a run with an unknown outcome", async () => {
-      const runs = stream(7, 12);
-      const { engine: silent } = await lived(create(), runs, [{ reward: null }]);
-      const { engine: spoken } = await lived(create(), runs, [{ reward: 1 }]);
-      const evidence = async (engine: typeof silent): Promise<number> => (await engine.status()).taught;
-      expect(await evidence(silent)).toBe((await evidence(spoken)) - 1);
-      expect(await replay(silent)).toMatchObject({ identical: true });
-    });
-
     it("starts cold again when all its evidence is taken by edits", async () => {
       const { engine } = testEngine({ learner: create(), onEdit: "reset" });
       const show = async (text: string) => {
