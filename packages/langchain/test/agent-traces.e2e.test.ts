@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { createRetrieverTool } from "@langchain/classic/tools/retriever";
 import { AIMessage, ToolMessage } from "@langchain/core/messages";
 import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
@@ -9,7 +8,6 @@ import { createAgent, createMiddleware, tool } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { OutcomeHandler } from "../src/index.js";
-import { abortedWith } from "./support/aborted-with.js";
 import { approval, type Call, calling, messageOf } from "./support/agent.js";
 import { bench, credit, nothingOpen, RUN_ID } from "./support/bench.js";
 import { failing } from "./support/graph.js";
@@ -233,27 +231,6 @@ describe("a tracked agent", () => {
     );
     await expect(agent.invoke(QUESTION, { recursionLimit: 6 })).rejects.toThrow("Recursion limit");
     expect(await credit(memory)).toEqual({ restart: -1, scale: -1 });
-  });
-
-  it.each([
-    ["aborted", () => ({ signal: AbortSignal.timeout(60) })],
-    ["timed out", () => ({ timeout: 60 })],
-    ["aborted with an error of the caller's own", () => ({ signal: abortedWith(new RangeError("gone"), 60) })],
-    ["aborted with a text", () => ({ signal: abortedWith("gone", 60) })],
-  ])("learns nothing when it is %s", async (_what, config) => {
-    const { memory, vectors } = await bench();
-    const slow = tool(() => sleep(200).then(() => "late"), { name: "slow", description: "slow", schema: z.object({}) });
-    const agent = memory.track(
-      createAgent({
-        model: calling([recall()], [{ name: "slow", args: {}, id: "c2" }]),
-        tools: [slow, memory.recallTool(vectors)],
-      }),
-    );
-    await expect(agent.invoke(QUESTION, { ...config(), runId: RUN_ID })).rejects.toThrow();
-    await sleep(250);
-    expect(await credit(memory)).toEqual({});
-    expect(await memory.explain(RUN_ID)).toMatchObject({ state: "ended" });
-    expect(await nothingOpen(memory)).toBe(true);
   });
 
   it("lets a resumed agent report on what it was shown before the interrupt", async () => {

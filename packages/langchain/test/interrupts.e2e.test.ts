@@ -72,17 +72,6 @@ describe("an interrupted graph", () => {
     expect((await tools.memory.status()).episodes).toMatchObject({ suspended: 0, recorded: 1 });
   });
 
-  it("that is interrupted again is settled where its retriever learns", async () => {
-    const { memory, vectors } = await bench();
-    const retriever = memory.retriever(vectors, { k: 2, namespace: "team" });
-    const ask = () => ({ answer: `${interrupt("one?")}${interrupt("two?")}` });
-    const run = memory.track(graph({ retriever }, ask).compile({ checkpointer: new MemorySaver() }));
-    await run.invoke({ question: QUESTION }, THREAD);
-    await run.invoke(new Command({ resume: "a" }), THREAD);
-    await run.invoke(new Command({ resume: "b" }), THREAD);
-    expect(await credit(memory, "team")).toEqual({ restart: 1, scale: 1 });
-  });
-
   it("keeps the threads apart", async () => {
     const tools = await bench();
     const respond = ({ question }: { question: string }) => {
@@ -100,12 +89,14 @@ describe("an interrupted graph", () => {
     expect(await credit(tools.memory)).toEqual({ coffee: -1, restart: 1 });
   });
 
-  it("is settled where its retriever learns, also where the run that resumes it retrieves nothing there", async () => {
+  it("that is interrupted again is settled where its retriever learns, by a run that retrieves nothing there", async () => {
     const { memory, vectors } = await bench();
     const retriever = memory.retriever(vectors, { k: 2, namespace: "team" });
+    const ask = () => ({ answer: `${interrupt("one?")}${interrupt("two?")}` });
     const run = memory.track(graph({ retriever }, ask).compile({ checkpointer: new MemorySaver() }));
     await run.invoke({ question: QUESTION }, THREAD);
-    await run.invoke(new Command({ resume: "yes" }), { ...THREAD, runId: NEXT_RUN_ID });
+    await run.invoke(new Command({ resume: "a" }), THREAD);
+    await run.invoke(new Command({ resume: "b" }), { ...THREAD, runId: NEXT_RUN_ID });
     expect(await credit(memory, "team")).toEqual({ restart: 1, scale: 1 });
     expect((await memory.status({ namespace: "team" })).episodes).toMatchObject({ suspended: 0, recorded: 1 });
     await memory.report(NEXT_RUN_ID, { success: false });

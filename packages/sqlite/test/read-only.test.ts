@@ -73,18 +73,9 @@ it("a ledger in a folder that must not be entered is not called missing", async 
     });
 });
 
-describe("an empty file", () => {
-  it("is called empty, and not missing, when it is opened read-only", () => {
-    const path = tempLedger();
-    writeFileSync(path, "");
-    const refused = refusalOf(() => sqliteStore({ path, readOnly: true }));
-    expect(refused).toMatchObject({ code: "STORE_UNAVAILABLE", message: expect.stringContaining("is empty") });
-  });
-
-  it("in place of a ledger is a loss, also when it is opened read-only", async () => {
-    const path = await closedLedger();
-    truncateSync(path);
-    const refused = refusalOf(() => sqliteStore({ path, readOnly: true }));
-    expect(refused).toMatchObject({ code: "STORE_CORRUPT", details: { lost: 2 } });
-  });
+it("an empty file in place of a ledger is a loss, also when it is opened read-only", async () => {
+  const path = await closedLedger();
+  truncateSync(path);
+  const refused = refusalOf(() => sqliteStore({ path, readOnly: true }));
+  expect(refused).toMatchObject({ code: "STORE_CORRUPT", details: { lost: 2 } });
 });

@@ -154,7 +154,10 @@ describe("sqliteStore refuses, when it is opened,", () => {
     const path = tempLedger();
     expect(refusalOf(() => sqliteStore({ path, readOnly: true })).code).toBe("STORE_UNAVAILABLE");
     writeFileSync(path, "");
-    expect(refusalOf(() => sqliteStore({ path, readOnly: true })).code).toBe("STORE_UNAVAILABLE");
+    expect(refusalOf(() => sqliteStore({ path, readOnly: true }))).toMatchObject({
+      code: "STORE_UNAVAILABLE",
+      message: expect.stringContaining("is empty"),
+    });
     expect(readFileSync(path)).toHaveLength(0);
   });
 
