@@ -182,12 +182,6 @@ describe("qavr status", () => {
     expect(stdout).toContain("Note ");
   });
 
-  it("is cold while few runs have taught, also where no context is named", async () => {
-    const path = await ledgerFile({ runs: 1 });
-    const { stdout } = await qavr("status", "-s", path);
-    expect(stdout).toMatch(/^Cold: 1 run has taught so far\./);
-  });
-
   it("does not call runs judged that merely ended", async () => {
     const path = await unjudgedLedger(30);
     const { stdout } = await qavr("status", "-s", path);

@@ -1,11 +1,7 @@
-import { existsSync } from "node:fs";
 import { createEngine, memoryStore, type Store } from "@qavr/core";
-import { sqliteStore } from "@qavr/sqlite";
 import { expect, it } from "vitest";
 import { oneRun } from "../../core/test/support/one-run.js";
 import { type Api, createApi } from "../src/dashboard/api.js";
-import { startBrowser } from "./support/browser.js";
-import { CONTENT, servers } from "./support/dashboards.js";
 import { fillLarge } from "./support/large-ledger.js";
 
 /** Questions of the dashboard's pages, about a memory in the middle and the first run. */
@@ -130,47 +126,3 @@ it(`reads a part of ${MEMORIES} memories for each page, and pages through all of
   expect(utilities).toHaveLength(1_000);
   expect(utilities).toEqual(utilities.toSorted((a, b) => a - b));
 });
-
-/**
- * QAVR_LARGE=<file> measures 100,000 memories with a million outcomes. A missing file is filled first, which takes a quarter of an hour:
- *
- *     QAVR_LARGE=/tmp/large.db pnpm exec vitest run --project newest packages/qavr/test/large-ledger.test.ts
- */
-const file = process.env.QAVR_LARGE;
-if (file !== undefined) {
-  const browser = await startBrowser();
-  const { serve } = servers();
-
-  it("answers about a large ledger", { timeout: 7_200_000 }, async () => {
-    if (!existsSync(file)) {
-      const store = sqliteStore(file);
-      await fillLarge(store, { memories: 100_000, runs: 1_000_000 });
-      await store.close();
-    }
-    for (const question of QUESTIONS) {
-      const times: number[] = [];
-      for (let round = 0; round < 20; round++) {
-        const store = sqliteStore({ path: file, readOnly: true });
-        const api = createApi(store, file);
-        const start = performance.now();
-        await ask(api, question);
-        times.push(performance.now() - start);
-        await store.close();
-      }
-      times.sort((a, b) => a - b);
-      console.log(`${question}: median ${times[10]?.toFixed(0)} ms, p95 ${times[18]?.toFixed(0)} ms`);
-    }
-    if (browser) {
-      const { url } = await serve(file);
-      const page = await browser.newPage();
-      const start = performance.now();
-      await page.goto(url);
-      await page.getByText(CONTENT.overview).waitFor();
-      const complete = performance.now() - start;
-      const paint = await page.evaluate(
-        () => performance.getEntriesByName("first-contentful-paint")[0]?.startTime ?? Number.NaN,
-      );
-      console.log(`first paint ${paint.toFixed(0)} ms, overview complete ${complete.toFixed(0)} ms`);
-    }
-  });
-}
