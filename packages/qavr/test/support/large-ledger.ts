@@ -1,4 +1,5 @@
 import { createEngine, type Store } from "@qavr/core";
+import { seededRandom } from "../../../core/test/support/random.js";
 import { START } from "./ledgers.js";
 
 export interface LargeLedger {
@@ -26,7 +27,7 @@ export async function fillLarge(store: Store, { memories, runs }: LargeLedger): 
     createId: () => `run-${++ids}`,
     writeTimeout: 600_000,
   });
-  const random = numbers(7);
+  const { next: random } = seededRandom(7);
   for (let done = 0; done < runs; done += TOGETHER) {
     await Promise.all(
       Array.from({ length: Math.min(TOGETHER, runs - done) }, async () => {
@@ -49,13 +50,4 @@ export async function fillLarge(store: Store, { memories, runs }: LargeLedger): 
 /** In [0, 1], by the last digits of the id. */
 function worthOf(id: string): number {
   return ((Number(id.slice(-6)) * 7_919) % 101) / 100;
-}
-
-/** Numbers in [0, 1) that are the same each time. */
-function numbers(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-    return state / 2 ** 32;
-  };
 }
