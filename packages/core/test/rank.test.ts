@@ -31,14 +31,6 @@ describe("fetchSize", () => {
     expect(await engine.fetchSize({ topK: 4, fetchK: 5_000 })).toBe(1_000);
     expect(await engine.fetchSize({ topK: 2_000 })).toBe(2_000);
   });
-
-  it("is exactly topK again in a disabled engine", async () => {
-    const store = memoryStore();
-    const { engine } = testEngine({ store });
-    await engine.end((await engine.rank(request())).episode, { reward: true });
-    const disabled = testEngine({ store, enabled: false }).engine;
-    expect(await disabled.fetchSize({ topK: 4 })).toBe(4);
-  });
 });
 
 describe("a disabled engine", () => {
@@ -50,6 +42,7 @@ describe("a disabled engine", () => {
     const before = await snapshot(store);
     const disabled = testEngine({ store, enabled: false }).engine;
     expect(disabled.enabled).toBe(false);
+    expect(await disabled.fetchSize({ topK: 4 })).toBe(4);
     const ranking = await disabled.rank(request({ aliases: ["run"] }));
     expect(ids(ranking)).toEqual(["d0", "d1", "d2"]);
     expect(ranking).toMatchObject({ episode: "", exposure: -1, order: "host" });
@@ -143,21 +136,20 @@ describe("handles", () => {
     expect(() => engine.open({ lastHandle: -1 })).toThrow("lastHandle");
   });
 
-  it("differ for one id in two collections", async () => {
+  it.each([
+    ["of two collections have one id", ["a", "c"], ["b", "c"]],
+    ["and their collections have names that run together alike", ["a", "bc"], ["ab", "c"]],
+  ])("differ where memories %s", async (_where, ...memories) => {
     const { engine } = testEngine();
-    const first = await engine.rank(request({ topK: 1, collection: "a" }));
-    const second = await engine.rank(request({ topK: 1, collection: "b", episode: first.episode }));
-    expect([first.items[0]?.handle, second.items[0]?.handle]).toEqual(["m1", "m2"]);
-  });
-
-  it("differ for memories of two collections where names run together alike", async () => {
-    const { engine } = testEngine();
-    const one = [{ id: "bc", similarity: 1 }];
-    const first = await engine.rank(request({ topK: 1, collection: "a", candidates: one }));
-    const { episode } = first;
-    const other = [{ id: "c", similarity: 1 }];
-    const second = await engine.rank(request({ topK: 1, collection: "ab", candidates: other, episode }));
-    expect([first.items[0]?.handle, second.items[0]?.handle]).toEqual(["m1", "m2"]);
+    const episode = engine.open();
+    const handles: (string | undefined)[] = [];
+    for (const [collection, id = ""] of memories) {
+      const { items } = await engine.rank(
+        request({ episode, collection, topK: 1, candidates: [{ id, similarity: 1 }] }),
+      );
+      handles.push(items[0]?.handle);
+    }
+    expect(handles).toEqual(["m1", "m2"]);
   });
 
   it("give way in votes to an id that looks like one", async () => {
