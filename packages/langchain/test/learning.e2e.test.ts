@@ -111,19 +111,6 @@ describe("learning from how tracked runs end", () => {
     expect(ids(await memory.retriever(vectors, { k: 3 }).invoke(QUESTION))[0]).toBe("scale");
   });
 
-  it("gives the same ranking on a store of distances and on one of similarities", async () => {
-    const orders = await Promise.all(
-      [usearchStore, memoryVectorStore].map(async (create) => {
-        const memory = qavr({ store: memoryStore(), logger: {} });
-        const vectors = await create();
-        await teach(memory, vectors, "scale", 20);
-        return ids(await memory.retriever(vectors, { k: 6 }).invoke(QUESTION));
-      }),
-    );
-    expect(orders[0]).toEqual(orders[1]);
-    expect(orders[0]?.[0]).toBe("scale");
-  });
-
   it.each([
     ["loses its scores, as LanceDB does", undefined],
     ["has a zero vector among its documents", Number.NaN],
@@ -138,15 +125,6 @@ describe("learning from how tracked runs end", () => {
     expect(ids(await retriever.invoke(QUESTION))).toEqual(["restart", "scale"]);
     await teach(memory, vectors, "scale", 20);
     expect(ids(await retriever.invoke(QUESTION))[0]).toBe("scale");
-  });
-
-  it("leaves other kinds of request and other namespaces alone", async () => {
-    const memory = qavr({ store: memoryStore(), logger: {} });
-    const vectors = await memoryVectorStore();
-    await teach(memory, vectors, "scale", 20);
-    const retriever = memory.retriever(vectors, { k: 2, namespace: "elsewhere" });
-    expect(ids(await retriever.invoke(QUESTION))).toEqual(["restart", "scale"]);
-    expect(ids(await memory.retriever(vectors, { k: 1 }).invoke("coffee machine descaling"))).toEqual(["coffee"]);
   });
 
   if (hnswInstalled) {

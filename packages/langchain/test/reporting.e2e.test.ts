@@ -96,14 +96,6 @@ describe("report", () => {
     expect(setup.codes()).toContain("RANKING_FAILED");
   });
 
-  it("finds the namespace of a run of this process by itself", async () => {
-    const setup = await bench();
-    await run(setup, { metadata: { qavr_namespace: "acme" } });
-    await setup.memory.report(RUN_ID, { success: false });
-    expect(await credit(setup.memory, "acme")).toEqual({ restart: -1, scale: -1 });
-    expect((await setup.memory.explain(RUN_ID))?.namespace).toBe("acme");
-  });
-
   it("reaches a run that is still going on", async () => {
     const { memory, retriever } = await bench();
     const chain = memory.track(
@@ -158,14 +150,6 @@ describe("report", () => {
     expect(await code(memory.report(RUN_ID, null as never))).toBe("INVALID_ARGUMENT");
     expect(await code(memory.report(RUN_ID, [] as never))).toBe("INVALID_ARGUMENT");
     expect(await code(memory.report(RUN_ID, { success: true, tier: "god" as never }))).toBe("INVALID_ARGUMENT");
-  });
-
-  it("is refused after the window for outcomes", async () => {
-    let now = 0;
-    const setup = await bench({ engine: { clock: () => now, outcomeWindow: 1000 } });
-    await run(setup);
-    now = 5000;
-    expect(await code(setup.memory.report(RUN_ID, { success: false }))).toBe("OUTCOME_TOO_LATE");
   });
 });
 

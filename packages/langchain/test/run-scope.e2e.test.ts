@@ -41,14 +41,7 @@ describe("scope", () => {
     expect(await memory.explain(RUN_ID, { namespace: "local" })).toBeUndefined();
   });
 
-  it("may be decided by a function of the run", async () => {
-    const { memory, retriever } = await bench({ namespace: ({ metadata }) => `tenant:${metadata.tenant}` });
-    const chain = retrieving({ memory, retriever });
-    await chain.invoke("payment queue stuck", { metadata: { tenant: 7, qavr_namespace: "ignored" } });
-    expect(await credit(memory, "tenant:7")).toEqual({ restart: 1, scale: 1 });
-  });
-
-  it("is the root's, whatever a part says in its metadata and tags, and may follow the run's input", async () => {
+  it("is what a function makes of the root's input, metadata and tags, whatever a part says in its own", async () => {
     const seen: unknown[] = [];
     const { memory, retriever } = await bench({
       namespace: ({ input, tags, metadata }) => {
@@ -60,7 +53,10 @@ describe("scope", () => {
       retriever.invoke(question, config),
     ).withConfig({ metadata: { tenant: "part" }, tags: ["part"] });
     const chain = RunnableLambda.from((question: string, config: RunnableConfig) => part.invoke(question, config));
-    await memory.track(chain).invoke("payment queue stuck", { metadata: { tenant: "root" }, tags: ["prod"] });
+    await memory.track(chain).invoke("payment queue stuck", {
+      metadata: { tenant: "root", qavr_namespace: "ignored" },
+      tags: ["prod"],
+    });
     expect(await credit(memory, "tenant:root")).toEqual({ restart: 1, scale: 1 });
     expect(seen.length).toBeGreaterThan(0);
     for (const info of seen) expect(info).toEqual({ input: "payment queue stuck", tags: ["prod"] });
@@ -94,13 +90,6 @@ describe("scope", () => {
     await retrieving({ memory, retriever }).invoke("payment queue stuck", { metadata });
     expect(await credit(memory, expected)).toEqual({ restart: 1 });
     expect(await credit(memory, "the memory's")).toEqual({});
-  });
-
-  it("settles a run that retrieved from two namespaces in both", async () => {
-    const { memory, vectors } = await bench();
-    await showingIn({ memory, vectors }, { docs: "restart", chats: "restart" }).invoke("payment queue stuck");
-    expect(await credit(memory, "docs")).toEqual({ restart: 1 });
-    expect(await credit(memory, "chats")).toEqual({ restart: 1 });
   });
 
   it("gives each namespace the verdict's votes on the memories that it showed", async () => {
