@@ -53,13 +53,13 @@ describe("a recorded run", () => {
   it("is played in its order, with run ids that belong together and are new each time", async () => {
     const chain = RunnableLambda.from((value: number) => value).pipe((value: number) => value);
     const run = await recordRun((handler) => chain.invoke(1, { callbacks: [handler] }));
-    expect(run.events).toBe(6);
     const heard: [string, string, (string | undefined)?][] = [];
     const handler = BaseCallbackHandler.fromMethods({});
     handler.handleChainStart = (_chain, _inputs, runId, parent) => void heard.push(["start", runId, parent]);
     handler.handleChainEnd = (_outputs, runId) => void heard.push(["end", runId]);
     await run.play(handler, 1);
     await run.play(handler, 2);
+    expect(heard).toHaveLength(12);
     const [root, first] = heard as [[string, string], [string, string, string]];
     expect(first[2]).toBe(root[1]);
     expect(heard.map(([what]) => what).slice(0, 6)).toEqual(["start", "start", "end", "start", "end", "end"]);

@@ -2,7 +2,6 @@ import { BaseCallbackHandler } from "@langchain/core/callbacks/base";
 
 /** The callbacks of one run, in order, which can be played to a handler again as another run. */
 export interface RecordedRun {
-  readonly events: number;
   /** Plays the run to a handler with run ids of its own; resolves when the handler is through with it. */
   play(handler: BaseCallbackHandler, run: number): Promise<void>;
 }
@@ -32,7 +31,6 @@ export async function recordRun(start: (handler: BaseCallbackHandler) => Promise
   const idOf = (run: number, place: number): string =>
     `00000000-0000-4000-8000-${String(run * places.size + place).padStart(12, "0")}`;
   return {
-    events: events.length,
     async play(handler, run) {
       for (const { method, args } of events) {
         const renamed = args.map((arg) => {

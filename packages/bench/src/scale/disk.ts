@@ -14,7 +14,8 @@ export interface DiskBytes {
 /** Names of those lists, without their collection. */
 const BANDS = Array.from({ length: 32 }, (_, i) => (i + 1).toString(36));
 
-const NAME_ID = `create or replace function pg_temp.name_id(name text) returns uuid language sql immutable
+/** Creates the function that makes an id of a name, as the store does. */
+export const NAME_ID = `create or replace function pg_temp.name_id(name text) returns uuid language sql immutable
   as $$ select encode(substr(sha256(convert_to(name, 'UTF8')), 1, 16), 'hex')::uuid $$`;
 
 /** Bytes of the schema's tables with their indexes, partitions together: `state`, `entry`, `namespace`, … */

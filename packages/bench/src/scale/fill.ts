@@ -1,5 +1,6 @@
 import { createEngine, type Store } from "@qavr/core";
 import type { Client } from "pg";
+import { NAME_ID } from "./disk.js";
 import { SCHEMA } from "./plant.js";
 import { createRuns, runOnce, steadyClock, TENANT, tenantName } from "./tenants.js";
 
@@ -20,8 +21,7 @@ export async function fillTenants(
   await liveThrough(store, Math.max(0, Math.min(ORIGINALS, to) - from));
   await client.query(`
     set work_mem = '512MB';
-    create or replace function pg_temp.name_id(name text) returns uuid language sql immutable
-      as $$ select encode(substr(sha256(convert_to(name, 'UTF8')), 1, 16), 'hex')::uuid $$;
+    ${NAME_ID};
     -- PostgreSQL before 18 has no reverse() of bytes.
     create or replace function pg_temp.reversed(bytes bytea) returns bytea language sql immutable as
       $$ select string_agg(substr(bytes, place, 1), '' order by place desc) from generate_series(1, length(bytes)) as place $$;
