@@ -145,17 +145,6 @@ describe("a request context that a client has filled", () => {
   });
 });
 
-describe("what is not learned from", () => {
-  it("is what `ignore` names: it is ranked as learned and leaves nothing", async () => {
-    const { memory } = bench({ ignore: ({ threadId }) => threadId === "plumbing" });
-    await remember(memory, NOTE);
-    const agent = scriptedAgent(memory, [{ text: "with helm" }]);
-    await agent.generate(QUESTION, { memory: { thread: "plumbing", resource: USER } });
-    expect(await latest(memory, "plumbing")).toBeUndefined();
-    expect((await memory.status()).episodes.open).toBe(0);
-  });
-});
-
 describe("the judge of an application", () => {
   it("decides before the run's end does, and sees what was recalled", async () => {
     const seen: unknown[] = [];

@@ -87,6 +87,7 @@ describe("the memory's own tools", () => {
     const votes = async (): Promise<unknown[]> =>
       (await memory.memories({ ids })).memories.map(({ helpful, harmful }) => helpful - harmful);
     expect(await votes()).toEqual([1, -1]);
+    await expect(memory.reportOutcome({ ...run, harmful: ["m7"] })).rejects.toMatchObject({ code: "NOT_SHOWN" });
     await memory.reportOutcome({ ...run, harmful: ["m1"] });
     await memory.reportOutcome({ ...run, helpful: ["m2"] });
     expect(await votes()).toEqual([-1, 1]);

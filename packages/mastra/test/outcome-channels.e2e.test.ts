@@ -27,12 +27,6 @@ describe("reportOutcome", () => {
     expect((await memory.status()).corrections).toBe(1);
   });
 
-  it("takes votes by handle", async () => {
-    const { memory, runId } = await answered();
-    expect(await memory.reportOutcome({ runId, helpful: ["m1"] })).toMatchObject({ status: "committed" });
-    await expect(memory.reportOutcome({ runId, harmful: ["m7"] })).rejects.toMatchObject({ code: "NOT_SHOWN" });
-  });
-
   it("counts the same key once and refuses another word under it", async () => {
     const { memory, runId } = await answered();
     const say = (success: boolean): Promise<OutcomeReceipt> =>
@@ -60,14 +54,6 @@ describe("reportOutcome", () => {
     await expect(memory.reportOutcome({ runId: "nobody", success: true })).rejects.toMatchObject({
       code: "UNKNOWN_EPISODE",
     });
-  });
-
-  it("has nothing to keep about a run that was shown nothing, and says so", async () => {
-    const { memory } = bench();
-    const { runId = "" } = await scriptedAgent(memory, [{ text: "hello" }]).generate(QUESTION, { memory: on });
-    expect(await memory.reportOutcome({ runId, success: true })).toMatchObject({ status: "ignored", seq: 0 });
-    await expect(memory.reportOutcome({ runId, helpful: ["m1"] })).rejects.toThrow(/was shown no memory/);
-    expect((await memory.status()).seq).toBe(0);
   });
 
   describe.each<[string, LearningOptions, object, string]>([

@@ -281,12 +281,6 @@ describe("a memory that shares an engine", () => {
     await new QavrMemory({ ...libsqlFields(), qavr: { engine } }).close();
     expect((await engine.status()).seq).toBe(0);
   });
-
-  it("closes its own", async () => {
-    const memory = new QavrMemory({ ...libsqlFields(), qavr: { store: ":memory:" } });
-    await memory.close();
-    await expect(memory.status()).rejects.toMatchObject({ code: "STORE_CLOSED" });
-  });
 });
 
 function libsqlFields(): QavrMemoryFields {
