@@ -160,13 +160,22 @@ export function unwrapBase(
 /** A retriever whose ranking another one takes over. */
 type Inner = Pick<QavrRetriever, "base" | "k" | "filter" | "options" | keyof BaseRetrieverInput>;
 
+/**
+ * True for LangChain's own class, recognised by its name for serialisation, which a subclass does not own: `instanceof` would fail across
+ * copies of the framework, and a store's `asRetriever` may make a class of its own. False where an application put another `invoke` on it.
+ */
+function isStoreRetriever(retriever: VectorStoreRetriever): boolean {
+  const kind = retriever.constructor as typeof VectorStoreRetriever;
+  const isOwnClass = Object.hasOwn(kind, "lc_name") && kind.lc_name() === "VectorStoreRetriever";
+  return isOwnClass && retriever.invoke === kind.prototype.invoke;
+}
+
 /** A retriever to unwrap: one of these retrievers or the own one of a store; not a subclass of them. */
 function innerOf(value: unknown): Inner | undefined {
   if (markOf(value, MARKS.retriever) === true) return value as QavrRetriever;
   const retriever = value as VectorStoreRetriever | null | undefined;
   const store = retriever?.vectorStore;
-  if (!retriever || !isVectorStore(store) || retriever.constructor !== store.asRetriever().constructor)
-    return undefined;
+  if (!retriever || !isVectorStore(store) || !isStoreRetriever(retriever)) return undefined;
   const { k, filter, searchType, searchKwargs, callbacks, tags, metadata, verbose } = retriever;
   const wrapped = markOf(store, MARKS.vectorStore);
   const { inner, options } = wrapped === true ? (store as QavrVectorStore) : { inner: store, options: {} };

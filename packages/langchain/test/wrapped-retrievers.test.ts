@@ -22,6 +22,16 @@ class Checked extends QavrRetriever {
   }
 }
 
+/** Likewise, as an application's own retriever of any store. */
+class Checking extends VectorStoreRetriever {
+  override async _getRelevantDocuments(
+    question: string,
+    manager?: CallbackManagerForRetrieverRun,
+  ): Promise<DocumentInterface[]> {
+    return (await super._getRelevantDocuments(question, manager)).filter(({ id }) => id === "scale");
+  }
+}
+
 describe("a retriever of a memory that is wrapped once more", () => {
   it("is ranked once, by the outermost, which may ask for more or for less", async () => {
     const { memory, retriever, codes } = await bench();
@@ -124,6 +134,30 @@ describe("a store's own retriever", () => {
     const diverse = vectors.asRetriever({ k: 3, searchType: "mmr" });
     expect(memory.retriever(diverse).base).toBe(diverse);
   });
+
+  it("is asked as it is where its store makes one of a class of its own", async () => {
+    const { memory, vectors } = await bench();
+    Object.assign(vectors, { asRetriever: (k: number) => new Checking({ vectorStore: vectors, k }) });
+    expect(await answer(memory, memory.retriever(vectors.asRetriever(4)))).toEqual(["scale"]);
+  });
+
+  it("is asked as it is where an application put another invoke on it", async () => {
+    const { memory, vectors } = await bench();
+    const own = vectors.asRetriever(4);
+    const { invoke } = own;
+    own.invoke = async (...args) => (await invoke.apply(own, args)).filter(({ id }) => id === "scale");
+    expect(await answer(memory, memory.retriever(own))).toEqual(["scale"]);
+  });
+
+  it("stands for its store also where the store makes none without arguments", async () => {
+    const { memory, vectors } = await bench();
+    const own = vectors.asRetriever({ k: 4, filter: only("scale") } as never);
+    const asRetriever = (): never => {
+      throw new Error("Name the tenant.");
+    };
+    Object.assign(vectors, { asRetriever });
+    expect(await answer(memory, memory.retriever(own))).toEqual(["scale"]);
+  });
 });
 
 describe("a wrapped store's own retriever", () => {
@@ -168,14 +202,6 @@ describe("a wrapped store's own retriever", () => {
 
   it("is not looked into when it is of a class derived from it", async () => {
     const { memory, vectors } = await bench();
-    class Checking extends VectorStoreRetriever {
-      override async _getRelevantDocuments(
-        question: string,
-        manager?: CallbackManagerForRetrieverRun,
-      ): Promise<DocumentInterface[]> {
-        return (await super._getRelevantDocuments(question, manager)).filter(({ id }) => id === "scale");
-      }
-    }
     const checking = new Checking({ vectorStore: memory.vectorStore(vectors), k: 4 });
     expect(await answer(memory, memory.retriever(checking))).toEqual(["scale"]);
   });
