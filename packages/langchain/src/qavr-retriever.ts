@@ -51,9 +51,9 @@ export class QavrRetriever extends BaseRetriever {
   readonly base: Host;
   /** How many documents are returned; undefined for all that a wrapped retriever finds. */
   readonly k: number | undefined;
-  readonly filter: unknown;
   readonly options: RankingOptions;
   readonly #parts: MemoryParts;
+  readonly #filter: () => unknown;
 
   /**
    * A retriever over a vector store; `memory.retriever(store, options)` makes the same.
@@ -79,7 +79,7 @@ export class QavrRetriever extends BaseRetriever {
       ...asked
     } = fields;
     const parts = partsOf(memory);
-    const { host, k, filter, merged } = unwrapBase(base, asked);
+    const { host, k, merged } = unwrapBase(base, asked);
     super({
       // The handler sees this retriever's runs also outside tracked runs: a bare retrieval then has a run id and its caller's
       // metadata, and is recorded when it ends.
@@ -97,8 +97,14 @@ export class QavrRetriever extends BaseRetriever {
     this.#parts = parts;
     this.base = host;
     this.k = k;
-    this.filter = filter;
+    // Applications set the filter of a store's retriever also later on.
+    this.#filter = () => inner?.filter ?? asked.filter;
     this.options = merged;
+  }
+
+  /** Passed to the store; that of a wrapped retriever is read at each retrieval. */
+  get filter(): unknown {
+    return this.#filter();
   }
 
   override invoke(query: string, options?: RunnableConfig): Promise<DocumentInterface[]> {
@@ -176,12 +182,15 @@ function innerOf(value: unknown): Inner | undefined {
   const retriever = value as VectorStoreRetriever | null | undefined;
   const store = retriever?.vectorStore;
   if (!retriever || !isVectorStore(store) || !isStoreRetriever(retriever)) return undefined;
-  const { k, filter, searchType, searchKwargs, callbacks, tags, metadata, verbose } = retriever;
+  const { k, searchType, searchKwargs, callbacks, tags, metadata, verbose } = retriever;
   const wrapped = markOf(store, MARKS.vectorStore);
   const { inner, options } = wrapped === true ? (store as QavrVectorStore) : { inner: store, options: {} };
   // A search other than by similarity is the host's own and selects its documents itself, and so may a subclass of a wrapped store.
   const bySimilarity = searchType === "similarity" && wrapped !== false;
   if (!bySimilarity && wrapped !== true) return undefined;
-  const base = bySimilarity ? inner : inner.asRetriever({ k, filter, searchType, searchKwargs } as never);
-  return { base, k, filter, options, callbacks, tags, metadata, verbose } as Inner;
+  const base = bySimilarity
+    ? inner
+    : inner.asRetriever({ k, filter: retriever.filter, searchType, searchKwargs } as never);
+  const fields = { base, k, options, callbacks, tags, metadata, verbose };
+  return Object.defineProperty(fields, "filter", { get: () => retriever.filter }) as Inner;
 }

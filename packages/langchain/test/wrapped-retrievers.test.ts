@@ -129,6 +129,16 @@ describe("a store's own retriever", () => {
     expect(() => memory.retriever(own, { filter: only("restart") })).toThrow("has one of its own");
   });
 
+  it("keeps a filter that is set after it was wrapped", async () => {
+    const { memory, vectors } = await bench();
+    const own = vectors.asRetriever(4);
+    const retriever = memory.retriever(own);
+    for (const id of ["scale", "restart"]) {
+      own.filter = only(id) as never;
+      expect(ids(await retriever.invoke(QUESTION))).toEqual([id]);
+    }
+  });
+
   it("is asked as it is where it does not search by similarity", async () => {
     const { memory, vectors } = await bench();
     const diverse = vectors.asRetriever({ k: 3, searchType: "mmr" });
