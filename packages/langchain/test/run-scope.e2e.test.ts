@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { type Bench, bench, credit, RUN_ID } from "./support/bench.js";
 import { ids, only } from "./support/corpus.js";
 import { fewShot } from "./support/few-shot.js";
+import { graph } from "./support/graph.js";
 import { retrieving } from "./support/retrieving.js";
 
 /** A tracked run that is shown one memory in each of several namespaces. */
@@ -39,6 +40,18 @@ describe("scope", () => {
     await retriever.invoke("payment", { metadata: { qavr_namespace: "acme" }, runId: RUN_ID });
     expect(await memory.explain(RUN_ID, { namespace: "acme" })).toMatchObject({ state: "ended" });
     expect(await memory.explain(RUN_ID, { namespace: "local" })).toBeUndefined();
+  });
+
+  it("is the caller's also for a recall in a graph that nobody watches", async () => {
+    const { memory, vectors } = await bench();
+    const run = graph({ retriever: memory.retriever(vectors) }, async ({ question }) => {
+      const { episode } = await memory.recall(vectors, question, { k: 2 });
+      await episode.report({ success: true });
+      return {};
+    }).compile();
+    await run.invoke({ question: "payment queue stuck" }, { metadata: { qavr_namespace: "acme" } });
+    expect(await credit(memory, "acme")).toEqual({ restart: 1, scale: 1 });
+    expect(await credit(memory)).toEqual({});
   });
 
   it("is what a function makes of the root's input, metadata and tags, whatever a part says in its own", async () => {

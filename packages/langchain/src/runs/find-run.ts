@@ -38,11 +38,13 @@ interface ManagerShape {
  */
 export function findRun(runs: RunTree, callbacks: unknown): RunSite {
   const config = AsyncLocalStorageProviderSingleton.getRunnableConfig();
-  const manager = managerOf(callbacks) ?? managerOf(config?.callbacks);
+  // A graph without any callbacks makes no manager for its nodes.
+  const bare = { inheritableMetadata: config?.metadata, inheritableTags: config?.tags };
+  const manager: ManagerShape = managerOf(callbacks) ?? managerOf(config?.callbacks) ?? bare;
   const runId = runIdOf(manager);
   const run = runs.find(runId);
   for (const signal of signalsIn(config)) run?.root.signals.add(signal);
-  const handlers = [callbacks, manager?.inheritableHandlers ?? manager?.handlers].filter(Array.isArray).flat();
+  const handlers = [callbacks, manager.inheritableHandlers ?? manager.handlers].filter(Array.isArray).flat();
   const trace = traceOf(runId, handlers);
   // A retrieval that has lost its config is in the trace of a run that has an episode of its own.
   if (run && trace !== undefined && !runs.knows(trace)) run.root.trace ??= trace;
@@ -88,7 +90,7 @@ function signalsIn(config: RunnableConfig | undefined): AbortSignal[] {
 }
 
 /** The root's facts. A part of the run may name another context in its metadata: a router knows it only during the run. */
-function infoOf({ root, path }: RunNode, manager: ManagerShape | undefined): RunInfo {
+function infoOf({ root, path }: RunNode, manager: ManagerShape): RunInfo {
   const { context: key } = SCOPE_KEYS;
   const named = metadataOf(manager)[key];
   const metadata = named === undefined ? root.metadata : { ...root.metadata, [key]: named };
@@ -96,8 +98,8 @@ function infoOf({ root, path }: RunNode, manager: ManagerShape | undefined): Run
 }
 
 /** For a retrieval outside any chain: the caller's metadata and tags, without the retriever's own, which would replace them. */
-function callerInfo(manager: ManagerShape | undefined, runId: string | undefined): RunInfo {
-  const tags = manager?.inheritableTags;
+function callerInfo(manager: ManagerShape, runId: string | undefined): RunInfo {
+  const tags = manager.inheritableTags;
   const metadata = metadataOf(manager);
   const node = nodeOf(metadata);
   return {
@@ -110,8 +112,7 @@ function callerInfo(manager: ManagerShape | undefined, runId: string | undefined
 }
 
 /** The metadata that parts of a run inherit. */
-function metadataOf(manager: ManagerShape | undefined): Readonly<Record<string, unknown>> {
-  const metadata = manager?.inheritableMetadata;
+function metadataOf({ inheritableMetadata: metadata }: ManagerShape): Readonly<Record<string, unknown>> {
   return typeof metadata === "object" && metadata !== null ? (metadata as Record<string, unknown>) : {};
 }
 
