@@ -2,6 +2,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type RunnableConfig, RunnableLambda } from "@langchain/core/runnables";
 import { Command, interrupt, MemorySaver, START, StateGraph } from "@langchain/langgraph";
+import { memoryStore, type Store } from "@qavr/core";
 import { describe, expect, it } from "vitest";
 import { qavr } from "../src/index.js";
 import { bench, credit, NEXT_RUN_ID, nothingOpen, QUESTION, RUN_ID } from "./support/bench.js";
@@ -28,6 +29,22 @@ describe("an interrupted graph", () => {
     expect(await credit(tools.memory)).toEqual({ restart: 1, scale: 1 });
     expect(await tools.memory.explain(RUN_ID)).toMatchObject({ state: "ended", outcome: { tier: "completed" } });
     expect((await tools.memory.status()).episodes).toMatchObject({ suspended: 0, recorded: 1 });
+  });
+
+  itWithAnnouncements("does not wait for a later question where its store came back after the resume", async () => {
+    const inner = memoryStore();
+    let isAway = true;
+    const commit: Store["commit"] = (...given) =>
+      isAway ? Promise.reject(new Error("connection refused")) : inner.commit(...given);
+    const tools = await bench({ store: { ...inner, commit } });
+    const run = tools.memory.track(graph(tools, ask).compile({ checkpointer: new MemorySaver() }));
+    await run.invoke({ question: QUESTION }, { ...THREAD, runId: RUN_ID });
+    await expect.poll(tools.codes).toContain("OUTCOME_NOT_RECORDED");
+    isAway = false;
+    await run.invoke(new Command({ resume: "yes" }), THREAD);
+    await tools.memory.flush();
+    expect(await tools.memory.explain(RUN_ID)).toMatchObject({ state: "ended" });
+    expect((await tools.memory.status()).episodes).toMatchObject({ open: 0, suspended: 0 });
   });
 
   itWithAnnouncements.each([{ interruptBefore: ["respond" as const] }, { interruptAfter: ["retrieve" as const] }])(

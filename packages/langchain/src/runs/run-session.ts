@@ -52,12 +52,16 @@ function aliasesOf({ id, trace }: RootRun): string[] {
 /**
  * Remembers the namespaces and the tool calls of a suspended run: a retriever may have a namespace of its own, and the run that resumes
  * this one may not ask it.
+ *
+ * @returns whether it still waits: a suspension that the store refused is tried again, perhaps after the thread went on
  */
-export function noteSuspended(parts: JoiningParts, root: RootRun, alias: string): void {
+export function noteSuspended(parts: JoiningParts, root: RootRun, alias: string): () => boolean {
   const { steps } = textsOf(root, { output: undefined });
   const calls = steps.flatMap((step) => ("tool" in step ? [{ tool: step.tool, input: shortInput(step.input) }] : []));
   const waiting = { namespaces: root.session.namespaces, calls };
-  parts.runs.waiting.set(waitingKey(memoryNamespace(parts, root), alias), waiting);
+  const key = waitingKey(memoryNamespace(parts, root), alias);
+  parts.runs.waiting.set(key, waiting);
+  return () => parts.runs.waiting.get(key) === waiting;
 }
 
 type JoiningParts = Pick<MemoryParts, "kit" | "runs" | "scope">;

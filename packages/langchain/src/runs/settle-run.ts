@@ -27,7 +27,7 @@ export async function settleRun(parts: SettlingParts, root: RootRun, announced: 
     else if (waiting) {
       // A run that is interrupted again waits with the episode that it resumed.
       await joinSuspended(parts, root);
-      const recorded = kit.record(() => suspend(parts, root, waiting), root.id);
+      const recorded = kit.record(suspension(parts, root, waiting), root.id);
       // Another process may resume it as soon as the caller knows of the interrupt.
       await kit.held(recorded, true);
     } else await judgeAndEnd(parts, root, end);
@@ -86,14 +86,17 @@ function record({ kit }: SettlingParts, { id, session }: RootRun, ending: RunOut
   return kit.record(() => session.end(ending), id);
 }
 
-/** Suspends a run until its thread continues, in this process or another. Without a thread it ends, since no run will resume it. */
-async function suspend(parts: SettlingParts, root: RootRun, waiting: Waiting): Promise<void> {
+/**
+ * Suspends a run until its thread continues, in this process or another. Without a thread it ends, since no run will resume it; likewise
+ * where its thread went on meanwhile.
+ */
+function suspension(parts: SettlingParts, root: RootRun, waiting: Waiting): () => Promise<void> {
   const alias = suspensionAlias(root, waiting);
-  if (alias === undefined) return root.session.end({});
+  if (alias === undefined) return () => root.session.end({});
   for (const exposure of root.exposures) {
     // The run that resumes this one will not know which parts failed.
     if (isInFailedPart(exposure.run)) root.session.shown(exposure, []);
   }
-  noteSuspended(parts, root, alias);
-  await root.session.suspend(alias);
+  const isWaiting = noteSuspended(parts, root, alias);
+  return () => (isWaiting() ? root.session.suspend(alias) : root.session.end({}));
 }
