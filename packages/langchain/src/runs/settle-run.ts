@@ -23,11 +23,11 @@ export async function settleRun(parts: SettlingParts, root: RootRun, announced: 
   try {
     const end = await endOf(announced);
     const waiting = end && waitingAfter(root, end);
-    if (root.kind !== "chain") await kit.held(record(parts, root, {}));
+    if (root.kind !== "chain") await kit.held(recordEnd(parts, root, {}));
     else if (waiting) {
       // A run that is interrupted again waits with the episode that it resumed.
       await joinSuspended(parts, root);
-      const recorded = kit.record(suspension(parts, root, waiting), root.id);
+      const recorded = record(parts, root, suspension(parts, root, waiting));
       // Another process may resume it as soon as the caller knows of the interrupt.
       await kit.held(recorded, true);
     } else await judgeAndEnd(parts, root, end);
@@ -63,13 +63,13 @@ async function judgeAndEnd(parts: SettlingParts, root: RootRun, end: RunEnd | un
   await joinSuspended(parts, root);
   narrowUnread(kit, root);
   if (root.session.size === 0 && afterRun.size === 0) return;
-  if (!end) return kit.held(record(parts, root, {}));
+  if (!end) return kit.held(recordEnd(parts, root, {}));
   const outcome = await judge(kit, evaluate, root, end);
   // A failed part that was replaced (a retry, a fallback) earns nothing from the run's success. In a run that failed, any part may
   // be the cause.
   const uncredited = "error" in end ? [] : root.exposures.filter(({ run }) => isInFailedPart(run));
   const ending = { outcome, fallback: unjudged(end), uncredited, texts: textsOf(root, end) };
-  const recorded = record(parts, root, ending);
+  const recorded = recordEnd(parts, root, ending);
   if (afterRun.size === 0 || ("error" in end && isAbort(end.error, root.signals))) return kit.held(recorded);
   const reward = outcome?.tier === "completed" ? undefined : outcome?.reward;
   const settled = { ...finishedRun(root, end), reward, episodes: await root.session.episodes() };
@@ -82,8 +82,13 @@ async function judgeAndEnd(parts: SettlingParts, root: RootRun, end: RunEnd | un
   if (followers.some(({ waits }) => waits)) await followed;
 }
 
-function record({ kit }: SettlingParts, { id, session }: RootRun, ending: RunOutcome): Promise<boolean> {
-  return kit.record(() => session.end(ending), id);
+function recordEnd(parts: SettlingParts, root: RootRun, ending: RunOutcome): Promise<boolean> {
+  return record(parts, root, () => root.session.end(ending));
+}
+
+/** A run without memories writes nothing, and its success says nothing of a store that is away. */
+function record({ kit }: SettlingParts, { id, session }: RootRun, work: () => Promise<void>): Promise<boolean> {
+  return session.size === 0 ? Promise.resolve(true) : kit.record(work, id);
 }
 
 /**
