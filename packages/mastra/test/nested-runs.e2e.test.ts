@@ -124,6 +124,31 @@ describe("a run", () => {
       expect((await given.memory.explain({ runId }))?.outcome).toMatchObject({ reward: 0, tier: "user" });
     });
 
+    it("is judged by the answer after its own task, where another question was asked meanwhile", async () => {
+      const { promise: asked, resolve: finish } = Promise.withResolvers<object>();
+      const waits = { ...slow, execute: () => asked };
+      const script: Script = [
+        { tool: "slow" },
+        { text: "started" },
+        { text: "with helm" },
+        { error: new Error("down") },
+      ];
+      const agent = scriptedAgent(given.memory, script, { tools: { slow: waits } } as Config);
+      new Mastra({ agents: { agent }, storage: given.storage, logger: false, backgroundTasks: { enabled: true } });
+      const first = await agent.stream(QUESTION, { memory: on, untilIdle: true });
+      const chunks = first.fullStream.getReader();
+      while ((await chunks.read()).value?.type !== "finish");
+      const { runId } = await agent.generate(QUESTION, { memory: on });
+      finish({ ok: true });
+      while (!(await chunks.read().catch(() => ({ done: true }))).done);
+      await given.memory.flush();
+      expect((await given.memory.explain({ runId: first.runId }))?.outcome).toMatchObject({
+        reward: 0,
+        tier: "observed",
+      });
+      expect((await given.memory.explain({ runId }))?.outcome).toMatchObject({ reward: 1 });
+    });
+
     it("is judged by its last answer", async () => {
       given = bench({ evaluate: ({ text }) => (text === "" ? undefined : text !== "sorry") });
       note = await remember(given.memory, NOTE);

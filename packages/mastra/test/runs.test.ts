@@ -7,7 +7,8 @@ import { Runs } from "../src/runs/runs.js";
 
 const run = (episode: string, fields: Partial<AgentRun> = {}): AgentRun => {
   const scope = { namespace: `ns-${episode}`, context: "default", threadId: "t", resourceId: undefined };
-  return Object.assign(new AgentRun({ session: {} as RunSession, episode, ...scope }), fields);
+  const session = { episodes: async () => [{ episode, namespace: scope.namespace }] } as unknown as RunSession;
+  return Object.assign(new AgentRun({ session, episode, ...scope }), fields);
 };
 
 describe("the runs under way", () => {
@@ -90,15 +91,15 @@ describe("the runs under way", () => {
 });
 
 describe("the runs that wait for the verdict of a network or workflow", () => {
-  it("are bounded: those that ended last are kept", () => {
+  it("are bounded: those that ended last are kept", async () => {
     const later = new LaterVerdicts(2);
     const requestContext = {};
-    const all = ["e1", "e2", "e3"].map((episode, size) => ({ ...run(episode), session: { size } as RunSession }));
+    const episodesOf = async (ended: ReturnType<LaterVerdicts["takeWorkflow"]>) =>
+      (await Promise.all(ended.map(({ episodes }) => episodes))).flat().map(({ episode }) => episode);
     later.routes("t", requestContext);
-    for (const one of all) later.ended(one, requestContext, Promise.resolve());
-    const latest = all.slice(1).map(({ session }) => session);
-    expect(later.takeWorkflow(requestContext).map(({ session }) => session)).toEqual(latest);
-    expect(later.takeNetwork("t").map(({ session }) => session)).toEqual(latest);
+    for (const episode of ["e1", "e2", "e3"]) later.ended(run(episode), requestContext, Promise.resolve());
+    expect(await episodesOf(later.takeWorkflow(requestContext))).toEqual(["e2", "e3"]);
+    expect(await episodesOf(later.takeNetwork("t"))).toEqual(["e2", "e3"]);
     expect(later.takeNetwork("t")).toEqual([]);
   });
 

@@ -48,8 +48,10 @@ export function planRecall(
     const traceId = tracingContext?.currentSpan?.traceId;
     const open = record ? openRun : openUnrecorded;
     const mayContinue = messageList.get.input.db().length === 0;
-    if (!mayContinue) shared.later.asked(threadId);
-    const run = open(parts, scope, { threadId, resourceId, traceId, routes, mayContinue }, requestContext);
+    const turn = mayContinue
+      ? shared.later.goesOn(threadId, JSON.stringify(messageList.getAllSystemMessages()))
+      : shared.later.asked(threadId);
+    const run = open(parts, scope, { threadId, resourceId, traceId, routes, mayContinue, turn }, requestContext);
     if (routes) shared.later.routes(threadId, requestContext);
     const text = requestText(messages);
     run.text = text;

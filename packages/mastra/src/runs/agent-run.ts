@@ -97,6 +97,8 @@ export class AgentRun implements RunScope {
   readonly routes: boolean;
   /** True when its input has no new message. Early versions of Mastra 1 recall again for a run that is resumed. */
   readonly mayContinue: boolean;
+  /** The same for a question's run and those that go on with it. */
+  readonly turn: object;
   /** True when it was resumed: it has memories from before its suspension. */
   resumed: boolean;
   ended = false;
@@ -113,6 +115,7 @@ export class AgentRun implements RunScope {
     this.expectedAs = known.expectedAs;
     this.routes = known.routes ?? false;
     this.mayContinue = known.mayContinue ?? false;
+    this.turn = known.turn ?? {};
     this.resumed = known.resumed ?? false;
   }
 }
@@ -120,7 +123,7 @@ export class AgentRun implements RunScope {
 /** The facts of a run at its beginning. */
 export type KnownRun = RunScope &
   Pick<AgentRun, "session" | "episode" | "threadId" | "resourceId"> &
-  Partial<Pick<AgentRun, "routes" | "mayContinue" | "resumed" | "runId" | "expectedAs" | "traceId">>;
+  Partial<Pick<AgentRun, "routes" | "mayContinue" | "turn" | "resumed" | "runId" | "expectedAs" | "traceId">>;
 
 /** True for a run with recorded memories, also one that is shown none to measure their worth, or with memories that will be recorded at its end. */
 export function hasRecordedMemories({ session, memories, rankings, resumed, tookProcedure }: AgentRun): boolean {

@@ -1,13 +1,26 @@
 import type { OutcomeInput } from "@qavr/core";
-import { createRunSession, type RecentMap, type RunKit, type RunSession, recentMap } from "@qavr/core/adapter";
+import { createRunSession, type EpisodeOfRun, type RecentMap, type RunKit, recentMap } from "@qavr/core/adapter";
 import type { AgentRun } from "./agent-run.js";
 
 /** A run with memories that has ended. */
 export interface EndedRun {
-  readonly session: RunSession;
+  readonly episodes: Promise<readonly EpisodeOfRun[]>;
   /** Settles when its end is recorded. */
   readonly recorded: Promise<unknown>;
+  readonly turn: object;
+  /** Ids of its tool calls. */
+  readonly calls: readonly string[];
 }
+
+interface Thread {
+  /** That of its latest question. */
+  turn: object;
+  /** Its latest runs. */
+  readonly runs: EndedRun[];
+}
+
+/** Runs of a thread that a task in the background may go on with: users ask on while it runs. */
+const MOST_OF_THREAD = 16;
 
 interface Network {
   /** The one that its runs share. Other runs of its thread have others. */
@@ -21,24 +34,41 @@ export class LaterVerdicts {
   readonly #networks = new Map<string, Network>();
   /** By request context. */
   readonly #workflows = new WeakMap<object, EndedRun[]>();
-  /** Those since a thread's latest question. */
-  readonly #turns: RecentMap<string, EndedRun[]>;
+  readonly #threads: RecentMap<string, Thread>;
   readonly #limit: number;
 
   /** @param limit Number of networks that are kept, and of runs of each network and request context; oldest out first. */
   constructor(limit: number) {
     this.#limit = limit;
-    this.#turns = recentMap(limit);
+    this.#threads = recentMap(limit);
   }
 
-  /** A run with a question of its own begins on a thread. */
-  asked(threadId: string): void {
-    this.#turns.delete(threadId);
+  /** The turn of a run with a question of its own. */
+  asked(threadId: string): object {
+    const turn = {};
+    this.#on(threadId).turn = turn;
+    return turn;
   }
 
-  /** The runs that one without a question goes on with. Mastra makes one when a task in the background is done. */
-  turnOn(threadId: string): readonly EndedRun[] {
-    return [...(this.#turns.get(threadId) ?? [])];
+  /**
+   * The turn of a run without a question. Mastra makes one when a task in the background is done, and names the task's call in a system
+   * message.
+   */
+  goesOn(threadId: string, system: string): object {
+    const { runs, turn } = this.#on(threadId);
+    const named = runs.findLast(({ calls }) => calls.some((call) => system.includes(call)));
+    return named?.turn ?? turn;
+  }
+
+  /** The runs of a turn that have ended. */
+  ofTurn({ threadId, turn }: AgentRun): readonly EndedRun[] {
+    return this.#on(threadId).runs.filter((run) => run.turn === turn);
+  }
+
+  #on(threadId: string): Thread {
+    const thread = this.#threads.get(threadId) ?? { turn: {}, runs: [] };
+    this.#threads.set(threadId, thread);
+    return thread;
   }
 
   /** A network routes on a thread. It replaces one that has failed, which leaves no verdict. */
@@ -51,15 +81,15 @@ export class LaterVerdicts {
 
   /** A run has ended with memories. @param recorded Settles when its end is recorded. */
   ended(
-    { session, threadId, resumed }: AgentRun,
+    { session, threadId, resumed, turn, steps }: AgentRun,
     requestContext: object | undefined,
     recorded: Promise<unknown>,
   ): void {
     if (!session) return;
-    const ended = { session, recorded };
-    const turn = this.#turns.get(threadId) ?? [];
-    this.#turns.set(threadId, turn);
-    this.#add(turn, ended);
+    const calls = steps.map(({ callId }) => callId);
+    // Not the session: it would keep the run with all of its texts.
+    const ended = { episodes: session.episodes(), recorded, turn, calls };
+    this.#add(this.#on(threadId).runs, ended, MOST_OF_THREAD);
     const network = this.#networks.get(threadId);
     // A network that waited for an approval goes on with another request context.
     if (network && resumed) network.requestContext = requestContext;
@@ -70,9 +100,9 @@ export class LaterVerdicts {
     this.#add(runs, ended);
   }
 
-  #add(runs: EndedRun[], ended: EndedRun): void {
+  #add(runs: EndedRun[], ended: EndedRun, limit: number = this.#limit): void {
     runs.push(ended);
-    if (runs.length > this.#limit) runs.shift();
+    if (runs.length > limit) runs.shift();
   }
 
   takeNetwork(threadId: string | undefined): readonly EndedRun[] {
@@ -111,7 +141,7 @@ export async function reportAll(
   const recorded = kit.record(async () => {
     await Promise.allSettled(runs.map((run) => run.recorded));
     const verdict = createRunSession({ engine: kit.engine, open: () => "", outcomeKey: key });
-    for (const { episode, namespace } of (await Promise.all(runs.map(({ session }) => session.episodes()))).flat()) {
+    for (const { episode, namespace } of (await Promise.all(runs.map(({ episodes }) => episodes))).flat()) {
       verdict.add(namespace, episode);
     }
     await verdict.end({ outcome });

@@ -42,7 +42,7 @@ export async function settleRun(parts: MemoryParts, run: AgentRun, end: RunEnd):
   const recorded = parts.kit.record(() => session.end(ending), runId);
   // The end of a run without a question is also the outcome of those that it goes on with. Votes are about its own memories.
   const { reward, tier, source, weight, note } = outcome ?? {};
-  const turn = run.mayContinue ? parts.shared.later.turnOn(run.threadId) : [];
+  const turn = run.mayContinue ? parts.shared.later.ofTurn(run) : [];
   if (hasRecordedMemories(run)) parts.shared.later.ended(run, end.requestContext, recorded);
   await reportAll(parts, turn, reward == null ? undefined : { reward, tier, source, weight, note }, run.episode);
   await parts.kit.held(recorded);
