@@ -4,6 +4,7 @@ import { createDurableAgent } from "@mastra/core/agent/durable";
 import { Mastra } from "@mastra/core/mastra";
 import { createTool } from "@mastra/core/tools";
 import { createStep, createWorkflow } from "@mastra/core/workflows";
+import { memoryStore, type Store } from "@qavr/core";
 import { beforeEach, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { heldStore } from "../../core/test/support/held-store.js";
@@ -154,6 +155,24 @@ describe("a run", () => {
       note = await remember(given.memory, NOTE);
       const runId = await runToIdle({ text: "sorry" });
       await given.memory.flush();
+      expect((await given.memory.explain({ runId }))?.outcome).toMatchObject({ reward: 0, tier: "verified" });
+    });
+
+    it("is judged by its last answer also where the store was away at the first", async () => {
+      const inner = memoryStore();
+      let failures = 0;
+      const commit: Store["commit"] = (...call) =>
+        failures-- > 0 ? Promise.reject(new Error("connection refused")) : inner.commit(...call);
+      given = bench({
+        store: { ...inner, commit },
+        evaluate: ({ text }) => (text === "" ? undefined : text !== "sorry"),
+      });
+      note = await remember(given.memory, NOTE);
+      await given.memory.flush();
+      failures = 1;
+      const runId = await runToIdle({ text: "sorry" });
+      await given.memory.flush();
+      expect(failures).toBeLessThan(0);
       expect((await given.memory.explain({ runId }))?.outcome).toMatchObject({ reward: 0, tier: "verified" });
     });
   });

@@ -7,6 +7,8 @@ export interface EndedRun {
   readonly episodes: Promise<readonly EpisodeOfRun[]>;
   /** Settles when its end is recorded. */
   readonly recorded: Promise<unknown>;
+  /** A later verdict is recorded. An end that is tried again must not follow it, since of one tier the later outcome counts. */
+  isJudged: boolean;
   readonly turn: object;
   /** Ids of its tool calls. */
   readonly calls: readonly string[];
@@ -84,20 +86,22 @@ export class LaterVerdicts {
     { session, threadId, resumed, turn, steps }: AgentRun,
     requestContext: object | undefined,
     recorded: Promise<unknown>,
-  ): void {
-    if (!session) return;
+  ): EndedRun | undefined {
+    if (!session) return undefined;
     const calls = steps.map(({ callId }) => callId);
     // Not the session: it would keep the run with all of its texts.
-    const ended = { episodes: session.episodes(), recorded, turn, calls };
+    const ended = { episodes: session.episodes(), recorded, isJudged: false, turn, calls };
     this.#add(this.#on(threadId).runs, ended, MOST_OF_THREAD);
     const network = this.#networks.get(threadId);
     // A network that waited for an approval goes on with another request context.
     if (network && resumed) network.requestContext = requestContext;
     if (network && network.requestContext === requestContext) this.#add(network.runs, ended);
-    if (!requestContext) return;
-    const runs = this.#workflows.get(requestContext) ?? [];
-    this.#workflows.set(requestContext, runs);
-    this.#add(runs, ended);
+    if (requestContext) {
+      const runs = this.#workflows.get(requestContext) ?? [];
+      this.#workflows.set(requestContext, runs);
+      this.#add(runs, ended);
+    }
+    return ended;
   }
 
   #add(runs: EndedRun[], ended: EndedRun, limit: number = this.#limit): void {
@@ -145,6 +149,7 @@ export async function reportAll(
       verdict.add(namespace, episode);
     }
     await verdict.end({ outcome });
+    for (const run of runs) run.isJudged = true;
   }, undefined);
   await kit.held(recorded);
 }

@@ -7,7 +7,7 @@ import { warnOfUnknownEnd } from "../wiring-warnings.js";
 import { type AgentRun, hasRecordedMemories } from "./agent-run.js";
 import { storable, traceAlias } from "./aliases.js";
 import { FINISH_OUTCOMES, type FinishReason } from "./finish-reasons.js";
-import { reportAll } from "./later-verdicts.js";
+import { type EndedRun, reportAll } from "./later-verdicts.js";
 import { noteEnd } from "./run-lifecycle.js";
 
 /** Mastra's facts about the end of a run. */
@@ -39,11 +39,12 @@ export async function settleRun(parts: MemoryParts, run: AgentRun, end: RunEnd):
   const outcome = run.routes ? undefined : ((await judge(parts, run, reason, end)) ?? fallback);
   const { session, runId } = run;
   const ending = { outcome, fallback, texts: textsOf(run, end) };
-  const recorded = parts.kit.record(() => session.end(ending), runId);
+  let ended: EndedRun | undefined;
+  const recorded = parts.kit.record(() => session.end(ended?.isJudged ? { texts: ending.texts } : ending), runId);
   // The end of a run without a question is also the outcome of those that it goes on with. Votes are about its own memories.
   const { reward, tier, source, weight, note } = outcome ?? {};
   const turn = run.mayContinue ? parts.shared.later.ofTurn(run) : [];
-  if (hasRecordedMemories(run)) parts.shared.later.ended(run, end.requestContext, recorded);
+  if (hasRecordedMemories(run)) ended = parts.shared.later.ended(run, end.requestContext, recorded);
   await reportAll(parts, turn, reward == null ? undefined : { reward, tier, source, weight, note }, run.episode);
   await parts.kit.held(recorded);
 }
