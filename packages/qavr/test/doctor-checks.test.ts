@@ -124,3 +124,8 @@ it("namespaces-split says that there may be more only where no more are listed",
   expect(saidOf(60)).toContain("The ledger has 60 namespaces, and the largest one looked at has 2 runs");
   expect(saidOf(1_000)).toContain("The ledger has 1,000 namespaces or more, and the largest one looked at has 2 runs");
 });
+
+it("order-kept tells how lessons, too, are shown in the learned order", () => {
+  const [finding] = CHECKS.flatMap((check) => check(factsWith({ events: kept(8) })) ?? []);
+  expect(finding?.fix).toContain('search lessons with rankBy: "learned"');
+});

@@ -85,7 +85,7 @@ function orderKept({ events }: Facts): Finding | undefined {
     return {
       id: "order-kept",
       finding: `The host's order was shown in ${kept} retrievals of collection ${collection} where the learned one is another, and the learned one in none.`,
-      fix: 'Leave keepOrder off. A wrapped store\'s own mmr keeps its order, too: memory.retriever(store.asRetriever({ k: 20, searchType: "mmr" }), { k: 4 }) chooses among what mmr finds.',
+      fix: 'Leave keepOrder off, and search lessons with rankBy: "learned". A wrapped store\'s own mmr keeps its order, too: memory.retriever(store.asRetriever({ k: 20, searchType: "mmr" }), { k: 4 }) chooses among what mmr finds.',
     };
   }
   return undefined;
