@@ -4,7 +4,7 @@ import { memoryStore, QavrError, type Store } from "@qavr/core";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { heldStore } from "../../core/test/support/held-store.js";
 import { qavr } from "../src/index.js";
-import { bench, credit, QUESTION, RUN_ID } from "./support/bench.js";
+import { bench, credit, NEXT_RUN_ID, QUESTION, RUN_ID } from "./support/bench.js";
 import { ids, memoryVectorStore } from "./support/corpus.js";
 import { OwnRetriever } from "./support/own-retriever.js";
 import { retrieving } from "./support/retrieving.js";
@@ -164,6 +164,29 @@ describe("when the store fails", () => {
     } else await memory.flush();
     expect(await memory.explain(RUN_ID)).toMatchObject({ state: "ended", outcome: { reward: 1, tier: "verified" } });
   });
+
+  it.each([0, 1])(
+    "an end is recorded before what is reported later, after %d reports that were refused, too",
+    async (refused) => {
+      const inner = memoryStore();
+      let isAway = true;
+      const store: Store = {
+        ...inner,
+        commit: (...given) => (isAway ? Promise.reject(new Error("connection refused")) : inner.commit(...given)),
+      };
+      const { memory, retriever, lines } = await bench({ store, evaluate: () => true });
+      for (const runId of [RUN_ID, NEXT_RUN_ID]) await retrieving({ memory, retriever }).invoke(QUESTION, { runId });
+      await expect.poll(() => lines.filter(({ level }) => level === "error").length).toBe(2);
+      const report = (): Promise<unknown> => memory.report(NEXT_RUN_ID, { success: false, tier: "verified" });
+      for (let count = 0; count < refused; count++) await expect(report()).rejects.toThrow("connection refused");
+      isAway = false;
+      await report();
+      await memory.flush();
+      // Of one tier the later outcome counts.
+      expect((await memory.explain(NEXT_RUN_ID))?.outcome).toMatchObject({ reward: 0, tier: "verified" });
+      expect((await memory.explain(RUN_ID))?.outcome).toMatchObject({ reward: 1, tier: "verified" });
+    },
+  );
 
   it("throws where that was asked for", async () => {
     const { store, breakNow } = fragile();

@@ -22,6 +22,8 @@ export interface RunEnds {
   readonly size: number;
   /** Records an end in the next turn of the event loop, with all others of that turn, or before the next call of `ordered`. */
   add(work: () => Promise<boolean>): Promise<boolean>;
+  /** Ends that met a store out of reach, each to be tried a last time. Before a report one of them is tried in any case. */
+  readonly unrecorded: ((isLast: boolean) => Promise<boolean>)[];
   /** Starts what waits, and resolves when all ends that were added before have settled. */
   settled(): Promise<void>;
   /** The same for at most a second. Returns at once while the store's circuit is open or after an earlier wait failed. */
@@ -56,6 +58,7 @@ function createRunEnds(direct: Engine): RunEnds {
 
   const ends: RunEnds = {
     direct,
+    unrecorded: [],
     get ordered() {
       return ordered;
     },
@@ -94,7 +97,8 @@ function createRunEnds(direct: Engine): RunEnds {
     return (...given: Given): Promise<Result> =>
       pending.size === 0 ? call(...given) : wait().then(() => call(...given));
   };
-  const { settled, settledBriefly } = ends;
+  const { settled, settledBriefly, unrecorded } = ends;
+  const report = soon(direct.report, settled);
   const ordered: Engine = {
     ...direct,
     rank: soon(direct.rank, settledBriefly),
@@ -106,7 +110,12 @@ function createRunEnds(direct: Engine): RunEnds {
       await settledBriefly();
       return direct.fetchSize(request);
     },
-    report: soon(direct.report, settled),
+    // Of one tier the later outcome counts. Where the oldest end can be recorded now, it starts the others.
+    async report(...given) {
+      const first = unrecorded.shift();
+      if (first) await ends.add(() => first(false));
+      return report(...given);
+    },
     explain: soon(direct.explain, settled),
     status: soon(direct.status, settled),
     memories: soon(direct.memories, settled),

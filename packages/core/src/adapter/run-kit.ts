@@ -93,8 +93,8 @@ export interface RunKit<Code extends string = never> {
   judge<Run>(evaluate: Evaluate<Run>, run: Run, runId: string | undefined): Promise<OutcomeInput | undefined>;
   /**
    * Records the end of a run behind its caller: in the next turn of the event loop, with all others of that turn, or before the
-   * next ranking. The engine's `flush()` waits for it. An end that met a store out of reach is tried once
-   * more: after the next end that succeeds, or in `flush()`.
+   * next ranking. The engine's `flush()` waits for it. An end that met a store out of reach is tried once more: after the next end that
+   * succeeds, or in `flush()`. One that can be recorded comes before a later report.
    *
    * @returns when it is recorded; false when that failed
    */
@@ -144,10 +144,9 @@ export function createRunKit<Code extends string = never>({
     log(level, code, message, fields);
   };
 
-  /** Ends that met a store out of reach, each to be tried once more. */
-  const unrecorded: (() => Promise<boolean>)[] = [];
+  const { unrecorded } = ends;
   const repeat = (): void => {
-    for (const again of unrecorded.splice(0)) tasks.track(ends.add(again));
+    for (const again of unrecorded.splice(0)) tasks.track(ends.add(() => again(true)));
   };
 
   return {
@@ -224,7 +223,7 @@ export function createRunKit<Code extends string = never>({
           return true;
         } catch (error) {
           const isAway = !isLast && QavrError.isInstance(error) && isOutOfReach(error);
-          if (isAway && unrecorded.length < MOST_BEHIND) unrecorded.push(() => recorded(true));
+          if (isAway && unrecorded.length < MOST_BEHIND) unrecorded.push(recorded);
           const message = "The end of a run could not be recorded.";
           failOpen("OUTCOME_NOT_RECORDED", message, { runId, error }, "error");
           return false;
