@@ -168,12 +168,13 @@ type Inner = Pick<QavrRetriever, "base" | "k" | "filter" | "options" | keyof Bas
 
 /**
  * True for LangChain's own class, recognised by its name for serialisation, which a subclass does not own: `instanceof` would fail across
- * copies of the framework, and a store's `asRetriever` may make a class of its own. False where an application put another `invoke` on it.
+ * copies of the framework, and a store's `asRetriever` may make a class of its own. False where an application put another search on it.
  */
 function isStoreRetriever(retriever: VectorStoreRetriever): boolean {
   const kind = retriever.constructor as typeof VectorStoreRetriever;
   const isOwnClass = Object.hasOwn(kind, "lc_name") && kind.lc_name() === "VectorStoreRetriever";
-  return isOwnClass && retriever.invoke === kind.prototype.invoke;
+  const { invoke, _getRelevantDocuments } = kind.prototype;
+  return isOwnClass && retriever.invoke === invoke && retriever._getRelevantDocuments === _getRelevantDocuments;
 }
 
 /** A retriever to unwrap: one of these retrievers or the own one of a store; not a subclass of them. */

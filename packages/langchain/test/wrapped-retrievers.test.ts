@@ -151,13 +151,16 @@ describe("a store's own retriever", () => {
     expect(await answer(memory, memory.retriever(vectors.asRetriever(4)))).toEqual(["scale"]);
   });
 
-  it("is asked as it is where an application put another invoke on it", async () => {
-    const { memory, vectors } = await bench();
-    const own = vectors.asRetriever(4);
-    const { invoke } = own;
-    own.invoke = async (...args) => (await invoke.apply(own, args)).filter(({ id }) => id === "scale");
-    expect(await answer(memory, memory.retriever(own))).toEqual(["scale"]);
-  });
+  it.each(["invoke", "_getRelevantDocuments"] as const)(
+    "is asked as it is where an application put another %s on it",
+    async (method) => {
+      const { memory, vectors } = await bench();
+      const own = vectors.asRetriever(4);
+      const search = own[method].bind(own) as (...args: unknown[]) => Promise<DocumentInterface[]>;
+      own[method] = async (...args: unknown[]) => (await search(...args)).filter(({ id }) => id === "scale");
+      expect(await answer(memory, memory.retriever(own))).toEqual(["scale"]);
+    },
+  );
 
   it("stands for its store also where the store makes none without arguments", async () => {
     const { memory, vectors } = await bench();
