@@ -49,11 +49,9 @@ export class QavrRetriever extends BaseRetriever {
 
   /** The wrapped vector store or retriever. */
   readonly base: Host;
-  /** How many documents are returned; undefined for all that a wrapped retriever finds. */
-  readonly k: number | undefined;
   readonly options: RankingOptions;
   readonly #parts: MemoryParts;
-  readonly #filter: () => unknown;
+  readonly #asked: () => Pick<QavrRetriever, "k" | "filter">;
 
   /**
    * A retriever over a vector store; `memory.retriever(store, options)` makes the same.
@@ -96,15 +94,19 @@ export class QavrRetriever extends BaseRetriever {
     mark(this, MARKS.retriever, new.target === QavrRetriever);
     this.#parts = parts;
     this.base = host;
-    this.k = k;
-    // Applications set the filter of a store's retriever also later on.
-    this.#filter = () => inner?.filter ?? asked.filter;
+    // Applications set the number and the filter of a store's retriever also later on.
+    this.#asked = () => ({ k: asked.k ?? inner?.k ?? k, filter: inner?.filter ?? asked.filter });
     this.options = merged;
+  }
+
+  /** How many documents are returned, as a wrapped retriever has it by then; undefined for all that it finds. */
+  get k(): number | undefined {
+    return this.#asked().k;
   }
 
   /** Passed to the store; that of a wrapped retriever is read at each retrieval. */
   get filter(): unknown {
-    return this.#filter();
+    return this.#asked().filter;
   }
 
   override invoke(query: string, options?: RunnableConfig): Promise<DocumentInterface[]> {
@@ -183,15 +185,12 @@ function innerOf(value: unknown): Inner | undefined {
   const retriever = value as VectorStoreRetriever | null | undefined;
   const store = retriever?.vectorStore;
   if (!retriever || !isVectorStore(store) || !isStoreRetriever(retriever)) return undefined;
-  const { k, searchType, searchKwargs, callbacks, tags, metadata, verbose } = retriever;
+  const { k, filter, searchType, searchKwargs } = retriever;
   const wrapped = markOf(store, MARKS.vectorStore);
   const { inner, options } = wrapped === true ? (store as QavrVectorStore) : { inner: store, options: {} };
   // A search other than by similarity is the host's own and selects its documents itself, and so may a subclass of a wrapped store.
   const bySimilarity = searchType === "similarity" && wrapped !== false;
   if (!bySimilarity && wrapped !== true) return undefined;
-  const base = bySimilarity
-    ? inner
-    : inner.asRetriever({ k, filter: retriever.filter, searchType, searchKwargs } as never);
-  const fields = { base, k, options, callbacks, tags, metadata, verbose };
-  return Object.defineProperty(fields, "filter", { get: () => retriever.filter }) as Inner;
+  const base = bySimilarity ? inner : inner.asRetriever({ k, filter, searchType, searchKwargs } as never);
+  return Object.create(retriever, { base: { value: base }, options: { value: options } }) as Inner;
 }

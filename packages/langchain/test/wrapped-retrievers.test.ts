@@ -139,6 +139,15 @@ describe("a store's own retriever", () => {
     }
   });
 
+  it.each([true, false])("keeps a number that is set after it was wrapped, learning or not (%s)", async (enabled) => {
+    const { memory, vectors } = await bench({ enabled });
+    const own = vectors.asRetriever(2);
+    const [ranked, three] = [memory.retriever(own), memory.retriever(own, { k: 3 })];
+    own.k = 4;
+    expect(await answer(memory, ranked)).toHaveLength(4);
+    expect(await answer(memory, three)).toHaveLength(3);
+  });
+
   it("is asked as it is where it does not search by similarity", async () => {
     const { memory, vectors } = await bench();
     const diverse = vectors.asRetriever({ k: 3, searchType: "mmr" });
