@@ -125,7 +125,11 @@ describe("a run", () => {
       expect((await given.memory.explain({ runId }))?.outcome).toMatchObject({ reward: 0, tier: "user" });
     });
 
-    it("is judged by the answer after its own task, where another question was asked meanwhile", async () => {
+    it.each([
+      ["a memory", { reward: 0, tier: "observed" }],
+      ["none", undefined],
+    ])("that was shown %s takes the answer after its task, not a question asked meanwhile", async (shown, outcome) => {
+      if (shown === "none") given = bench();
       const { promise: asked, resolve: finish } = Promise.withResolvers<object>();
       const waits = { ...slow, execute: () => asked };
       const script: Script = [
@@ -139,14 +143,13 @@ describe("a run", () => {
       const first = await agent.stream(QUESTION, { memory: on, untilIdle: true });
       const chunks = first.fullStream.getReader();
       while ((await chunks.read()).value?.type !== "finish");
+      if (shown === "none") await remember(given.memory, NOTE);
       const { runId } = await agent.generate(QUESTION, { memory: on });
       finish({ ok: true });
       while (!(await chunks.read().catch(() => ({ done: true }))).done);
       await given.memory.flush();
-      expect((await given.memory.explain({ runId: first.runId }))?.outcome).toMatchObject({
-        reward: 0,
-        tier: "observed",
-      });
+      const judged = (await given.memory.explain({ runId: first.runId }))?.outcome;
+      expect(judged && { reward: judged.reward, tier: judged.tier }).toEqual(outcome);
       expect((await given.memory.explain({ runId }))?.outcome).toMatchObject({ reward: 1 });
     });
 
@@ -175,6 +178,14 @@ describe("a run", () => {
       expect(failures).toBeLessThan(0);
       expect((await given.memory.explain({ runId }))?.outcome).toMatchObject({ reward: 0, tier: "verified" });
     });
+  });
+
+  it("without a question or a task of its own does not judge the run before it", async () => {
+    const agent = scriptedAgent(given.memory, [{ text: "with helm" }, { error: new Error("down") }]);
+    const { runId } = await agent.generate(QUESTION, { memory: on });
+    await agent.generate([{ role: "system", content: "Sum up." }], { memory: on }).catch(() => undefined);
+    await given.memory.flush();
+    expect((await given.memory.explain({ runId }))?.outcome).toMatchObject({ reward: 1 });
   });
 
   it("of a sub-agent is an episode of its own: it may fail where its supervisor succeeds", async () => {

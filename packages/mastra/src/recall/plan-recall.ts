@@ -50,7 +50,7 @@ export function planRecall(
     const mayContinue = messageList.get.input.db().length === 0;
     const turn = mayContinue
       ? shared.later.goesOn(threadId, JSON.stringify(messageList.getAllSystemMessages()))
-      : shared.later.asked(threadId);
+      : undefined;
     const run = open(parts, scope, { threadId, resourceId, traceId, routes, mayContinue, turn }, requestContext);
     if (routes) shared.later.routes(threadId, requestContext);
     const text = requestText(messages);

@@ -1,5 +1,5 @@
 import type { RankedItem, Ranking } from "@qavr/core";
-import type { RunScope, RunSession, ToolStep } from "@qavr/core/adapter";
+import type { EpisodeOfRun, RunScope, RunSession, ToolStep } from "@qavr/core/adapter";
 
 /** A memory that an agent's run was shown. */
 export interface RecalledEntry {
@@ -43,6 +43,23 @@ export interface RecallPrompt {
   readonly ids: ReadonlySet<string>;
   /** Its system messages, which hold the memories of other threads and of collections. */
   readonly system: readonly string[];
+}
+
+/** A run with memories that has ended. */
+export interface EndedRun {
+  readonly episodes: Promise<readonly EpisodeOfRun[]>;
+  /** Settles when its end is recorded. */
+  readonly recorded: Promise<unknown>;
+  /** A later verdict is recorded. An end that is tried again must not follow it, since of one tier the later outcome counts. */
+  isJudged: boolean;
+}
+
+/** A question's run and those that go on with it. */
+export interface Turn {
+  /** Ids of their tool calls. */
+  readonly calls: string[];
+  /** Those that have ended with memories. */
+  readonly runs: EndedRun[];
 }
 
 /** One run of an agent, from its input to its end. */
@@ -97,8 +114,9 @@ export class AgentRun implements RunScope {
   readonly routes: boolean;
   /** True when its input has no new message. Early versions of Mastra 1 recall again for a run that is resumed. */
   readonly mayContinue: boolean;
-  /** The same for a question's run and those that go on with it. */
-  readonly turn: object;
+  readonly turn: Turn;
+  /** True when its turn began with an earlier run. */
+  readonly goesOn: boolean;
   /** True when it was resumed: it has memories from before its suspension. */
   resumed: boolean;
   ended = false;
@@ -115,7 +133,8 @@ export class AgentRun implements RunScope {
     this.expectedAs = known.expectedAs;
     this.routes = known.routes ?? false;
     this.mayContinue = known.mayContinue ?? false;
-    this.turn = known.turn ?? {};
+    this.turn = known.turn ?? { calls: [], runs: [] };
+    this.goesOn = known.turn !== undefined;
     this.resumed = known.resumed ?? false;
   }
 }
@@ -123,7 +142,10 @@ export class AgentRun implements RunScope {
 /** The facts of a run at its beginning. */
 export type KnownRun = RunScope &
   Pick<AgentRun, "session" | "episode" | "threadId" | "resourceId"> &
-  Partial<Pick<AgentRun, "routes" | "mayContinue" | "turn" | "resumed" | "runId" | "expectedAs" | "traceId">>;
+  Partial<Pick<AgentRun, "routes" | "mayContinue" | "resumed" | "runId" | "expectedAs" | "traceId">> & {
+    /** That of an earlier run. @default its own */
+    readonly turn?: Turn | undefined;
+  };
 
 /** True for a run with recorded memories, also one that is shown none to measure their worth, or with memories that will be recorded at its end. */
 export function hasRecordedMemories({ session, memories, rankings, resumed, tookProcedure }: AgentRun): boolean {

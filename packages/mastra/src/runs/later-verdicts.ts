@@ -1,27 +1,8 @@
 import type { OutcomeInput } from "@qavr/core";
-import { createRunSession, type EpisodeOfRun, type RecentMap, type RunKit, recentMap } from "@qavr/core/adapter";
-import type { AgentRun } from "./agent-run.js";
+import { createRunSession, type RecentMap, type RunKit, recentMap } from "@qavr/core/adapter";
+import type { AgentRun, EndedRun, Turn } from "./agent-run.js";
 
-/** A run with memories that has ended. */
-export interface EndedRun {
-  readonly episodes: Promise<readonly EpisodeOfRun[]>;
-  /** Settles when its end is recorded. */
-  readonly recorded: Promise<unknown>;
-  /** A later verdict is recorded. An end that is tried again must not follow it, since of one tier the later outcome counts. */
-  isJudged: boolean;
-  readonly turn: object;
-  /** Ids of its tool calls. */
-  readonly calls: readonly string[];
-}
-
-interface Thread {
-  /** That of its latest question. */
-  turn: object;
-  /** Its latest runs. */
-  readonly runs: EndedRun[];
-}
-
-/** Runs of a thread that a task in the background may go on with: users ask on while it runs. */
+/** Turns of a thread that a task in the background may go on with, since users ask on while it runs, and runs of a turn. */
 const MOST_OF_THREAD = 16;
 
 interface Network {
@@ -36,41 +17,31 @@ export class LaterVerdicts {
   readonly #networks = new Map<string, Network>();
   /** By request context. */
   readonly #workflows = new WeakMap<object, EndedRun[]>();
-  readonly #threads: RecentMap<string, Thread>;
+  /** By thread, those with tool calls. */
+  readonly #turns: RecentMap<string, Turn[]>;
   readonly #limit: number;
 
   /** @param limit Number of networks that are kept, and of runs of each network and request context; oldest out first. */
   constructor(limit: number) {
     this.#limit = limit;
-    this.#threads = recentMap(limit);
-  }
-
-  /** The turn of a run with a question of its own. */
-  asked(threadId: string): object {
-    const turn = {};
-    this.#on(threadId).turn = turn;
-    return turn;
+    this.#turns = recentMap(limit);
   }
 
   /**
-   * The turn of a run without a question. Mastra makes one when a task in the background is done, and names the task's call in a system
-   * message.
+   * The turn that a run without a question goes on with, if any. Mastra makes such a run when a task in the background is done, and names
+   * the task's call in a system message. Applications make others, which say nothing about an earlier question.
    */
-  goesOn(threadId: string, system: string): object {
-    const { runs, turn } = this.#on(threadId);
-    const named = runs.findLast(({ calls }) => calls.some((call) => system.includes(call)));
-    return named?.turn ?? turn;
+  goesOn(threadId: string, system: string): Turn | undefined {
+    return this.#turns.get(threadId)?.findLast(({ calls }) => calls.some((call) => system.includes(call)));
   }
 
-  /** The runs of a turn that have ended. */
-  ofTurn({ threadId, turn }: AgentRun): readonly EndedRun[] {
-    return this.#on(threadId).runs.filter((run) => run.turn === turn);
-  }
-
-  #on(threadId: string): Thread {
-    const thread = this.#threads.get(threadId) ?? { turn: {}, runs: [] };
-    this.#threads.set(threadId, thread);
-    return thread;
+  /** A run has ended: its calls may go on in the background. */
+  called({ threadId, turn, steps }: AgentRun): void {
+    if (steps.length === 0) return;
+    for (const { callId } of steps) this.#add(turn.calls, callId);
+    const turns = this.#turns.get(threadId) ?? [];
+    this.#turns.set(threadId, turns);
+    if (!turns.includes(turn)) this.#add(turns, turn, MOST_OF_THREAD);
   }
 
   /** A network routes on a thread. It replaces one that has failed, which leaves no verdict. */
@@ -83,15 +54,14 @@ export class LaterVerdicts {
 
   /** A run has ended with memories. @param recorded Settles when its end is recorded. */
   ended(
-    { session, threadId, resumed, turn, steps }: AgentRun,
+    { session, threadId, resumed, turn }: AgentRun,
     requestContext: object | undefined,
     recorded: Promise<unknown>,
   ): EndedRun | undefined {
     if (!session) return undefined;
-    const calls = steps.map(({ callId }) => callId);
     // Not the session: it would keep the run with all of its texts.
-    const ended = { episodes: session.episodes(), recorded, isJudged: false, turn, calls };
-    this.#add(this.#on(threadId).runs, ended, MOST_OF_THREAD);
+    const ended = { episodes: session.episodes(), recorded, isJudged: false };
+    this.#add(turn.runs, ended, MOST_OF_THREAD);
     const network = this.#networks.get(threadId);
     // A network that waited for an approval goes on with another request context.
     if (network && resumed) network.requestContext = requestContext;
@@ -104,9 +74,9 @@ export class LaterVerdicts {
     return ended;
   }
 
-  #add(runs: EndedRun[], ended: EndedRun, limit: number = this.#limit): void {
-    runs.push(ended);
-    if (runs.length > limit) runs.shift();
+  #add<Entry>(list: Entry[], entry: Entry, limit: number = this.#limit): void {
+    list.push(entry);
+    if (list.length > limit) list.shift();
   }
 
   takeNetwork(threadId: string | undefined): readonly EndedRun[] {

@@ -15,7 +15,7 @@ export const REQUEST_CONTEXT_KEY = "qavr";
 type RunParts = Pick<MemoryParts, "kit" | "shared" | "options">;
 
 /** Thread, resource and trace of a run that begins. */
-type Owner = ThreadOfRun & Pick<AgentRun, "traceId" | "routes" | "mayContinue" | "turn">;
+type Owner = ThreadOfRun & Pick<KnownRun, "traceId" | "routes" | "mayContinue" | "turn">;
 
 /** Opens a run's episode and notes it in the request context. */
 export function openRun(
@@ -31,7 +31,7 @@ export function openRun(
 
 function begin(
   parts: RunParts,
-  known: RunScope & ThreadOfRun & Partial<Pick<AgentRun, "expectedAs" | "traceId" | "routes" | "mayContinue" | "turn">>,
+  known: RunScope & ThreadOfRun & Pick<KnownRun, "expectedAs" | "traceId" | "routes" | "mayContinue" | "turn">,
   requestContext: RequestContext | undefined,
 ): AgentRun {
   const aliases = aliasesOf(known);

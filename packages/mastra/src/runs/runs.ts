@@ -40,8 +40,8 @@ export class Runs {
     this.#underWay.add(run);
     if (requestContext) run.beside = this.#on(requestContext);
     run.beside.add(run);
-    // A run without a question goes on with the one before it.
-    if (!run.mayContinue) this.#latest.set(run.threadId, run.episode);
+    // The latest answer is still about the question that it goes on with.
+    if (!run.goesOn) this.#latest.set(run.threadId, run.episode);
     if (run.session) {
       this.#byEpisode.set(run.episode, run);
       for (const alias of [run.episode, ...aliases]) this.remember(alias, run.namespace);
@@ -78,7 +78,7 @@ export class Runs {
     run.beside.delete(run);
     if (hasRecordedMemories(run)) {
       const { runId, threadId, episode } = run;
-      if (this.#latest.get(threadId) === episode || run.mayContinue) this.#latest.delete(threadId);
+      if (this.#latest.get(threadId) === episode || run.goesOn) this.#latest.delete(threadId);
       if (runId !== undefined) {
         this.#threads.set(runId, (this.#threads.get(runId) ?? threadId) === threadId && threadId);
       }

@@ -4,10 +4,10 @@ import type { RunTexts } from "@qavr/core/adapter";
 import type { FinishedAgentRun } from "../learning-options.js";
 import type { MemoryParts } from "../memory-parts.js";
 import { warnOfUnknownEnd } from "../wiring-warnings.js";
-import { type AgentRun, hasRecordedMemories } from "./agent-run.js";
+import { type AgentRun, type EndedRun, hasRecordedMemories } from "./agent-run.js";
 import { storable, traceAlias } from "./aliases.js";
 import { FINISH_OUTCOMES, type FinishReason } from "./finish-reasons.js";
-import { type EndedRun, reportAll } from "./later-verdicts.js";
+import { reportAll } from "./later-verdicts.js";
 import { noteEnd } from "./run-lifecycle.js";
 
 /** Mastra's facts about the end of a run. */
@@ -33,6 +33,7 @@ export async function settleRun(parts: MemoryParts, run: AgentRun, end: RunEnd):
   noteEnd(run, end.requestContext);
   noteUnshown(parts, run);
   if (!run.session) return;
+  parts.shared.later.called(run);
   const reason = reasonOf(run, end);
   // A network's verdict is the outcome of its routing.
   const fallback = run.routes ? undefined : (parts.outcomes[reason] ?? undefined);
@@ -41,11 +42,11 @@ export async function settleRun(parts: MemoryParts, run: AgentRun, end: RunEnd):
   const ending = { outcome, fallback, texts: textsOf(run, end) };
   let ended: EndedRun | undefined;
   const recorded = parts.kit.record(() => session.end(ended?.isJudged ? { texts: ending.texts } : ending), runId);
-  // The end of a run without a question is also the outcome of those that it goes on with. Votes are about its own memories.
+  // Its end is also the outcome of the runs that it goes on with. Votes are about its own memories.
   const { reward, tier, source, weight, note } = outcome ?? {};
-  const turn = run.mayContinue ? parts.shared.later.ofTurn(run) : [];
+  const earlier = [...run.turn.runs];
   if (hasRecordedMemories(run)) ended = parts.shared.later.ended(run, end.requestContext, recorded);
-  await reportAll(parts, turn, reward == null ? undefined : { reward, tier, source, weight, note }, run.episode);
+  await reportAll(parts, earlier, reward == null ? undefined : { reward, tier, source, weight, note }, run.episode);
   await parts.kit.held(recorded);
 }
 
