@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { governance } from "../src/governance/index.js";
 import { memoryStore, type Store } from "../src/index.js";
-import { forget } from "../src/maintenance/index.js";
+import { compact, forget } from "../src/maintenance/index.js";
 import { withOutbox } from "../src/store-kit.js";
 import { faultyStore } from "./support/faulty-store.js";
 import { memoryOutbox } from "./support/memory-outbox.js";
@@ -64,6 +64,15 @@ describe("an outcome that is asked for again", () => {
       code: "IDEMPOTENCY_CONFLICT",
     });
     expect(await engine.end(episode, outcome)).toMatchObject({ status: "duplicate" });
+  });
+
+  it("is the same after its entry was compacted, where it names a memory by its handle", async () => {
+    const { engine, clock, episode } = await testEpisode();
+    const outcome = { reward: true, helpful: ["m1"], idempotencyKey: "once" };
+    await engine.end(episode, outcome);
+    clock.now += 1;
+    await compact(engine, { namespace: "default", olderThan: 0 });
+    expect(await engine.end(episode, outcome)).toEqual({ status: "duplicate", episode, seq: 2 });
   });
 
   it("is unknown where its key is free", async () => {

@@ -236,6 +236,18 @@ export function testVectorLearner(
       );
     });
 
+    it("teaches nothing through an unknown outcome without votes", () => {
+      fc.assert(
+        fc.property(history, run, (past, last) => {
+          const world = emptyWorld();
+          for (const earlier of past) teach(world, earlier);
+          const before = copyOf(world).memories;
+          teach(world, { ...last, reward: null, votes: new Array<0>(MEMORIES).fill(0) });
+          expect(world.memories).toEqual(before);
+        }),
+      );
+    });
+
     if (affine) {
       it("measures learning in the collection's spread: stretched and shifted similarities give the same order", () => {
         fc.assert(
