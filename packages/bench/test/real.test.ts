@@ -128,12 +128,12 @@ describe("benchmark of real outcomes", () => {
 
   it("reports losses before gains", () => {
     const results = resultsOf(
-      COLUMNS.flatMap(({ name }) =>
+      [...COLUMNS, ...TOLD_COLUMNS].flatMap(({ name, told }) =>
         [1, 2].flatMap((seed) => [
           { column: name, seed, success: { uniform: { online: 0.5, heldOut: 0.5 } } },
           { column: name, seed, row: "similarity", success: { similarity: { online: 0.5, heldOut: 0.5 } } },
           { column: name, seed, row: "beta-mean", success: { "beta-mean": { online: 0.7, heldOut: 0.7 } } },
-          { column: name, seed, row: "oar", success: { oar: { online: 0.6, heldOut: 0.62 } } },
+          { column: name, seed, row: "oar", success: { oar: { online: told ? 0.8 : 0.6, heldOut: 0.62 } } },
         ]),
       ),
     );
@@ -149,6 +149,7 @@ describe("benchmark of real outcomes", () => {
     expect(page).toContain("- Behind in single columns: `beta-mean` by 0.090 at most, in bfcl-mid, noise.");
     expect(page).toMatch(/\| beta-mean +\| +0\.700 \| +0\.700 \| +17 \|/);
     expect(page).toMatch(/\| skills, given +\| +0\.500 \| 0\.700 `beta-mean` \| +0\.610 \|/);
+    expect(page).toMatch(/\| skills, given +\| +0\.610 \| \*\*0\.710\*\* \| 0\.700 `beta-mean` \|/);
     expect(realSummary(results)).toMatch(/\| similarity +\| +0\.500 \| +0\.500 \| +0 \|/);
   });
 });

@@ -18,6 +18,8 @@ export interface ColumnResult {
 export interface RealResults {
   readonly seeds: readonly number[];
   readonly results: readonly ColumnResult[];
+  /** Those of {@link TOLD_COLUMNS}. */
+  readonly told: readonly ColumnResult[];
 }
 
 /** Gathers the seeds of each row and column. Numbers are rounded, so the page can be made again from the raw results. */
@@ -32,15 +34,21 @@ export function resultsOf(all: readonly RealResult[]): RealResults {
       found.set(key, one);
     }
   }
-  return { seeds: [...new Set(all.map(({ seed }) => seed))], results: [...found.values()] };
+  const isTold = ({ column }: ColumnResult): boolean => TOLD_COLUMNS.some(({ name }) => name === column);
+  const each = [...found.values()];
+  return {
+    seeds: [...new Set(all.map(({ seed }) => seed))],
+    results: each.filter((one) => !isTold(one)),
+    told: each.filter(isTold),
+  };
 }
 
 const rowsOf = ({ results }: RealResults, reference: boolean): readonly string[] => [
   ...new Set(results.filter((one) => one.reference === reference).map(({ name }) => name)),
 ];
 
-const values = ({ results }: RealResults, column: string, name: string, measure: keyof Success): readonly number[] =>
-  results.find((one) => one.column === column && one.name === name)?.[measure] ?? [];
+const values = (all: RealResults, column: string, name: string, measure: keyof Success): readonly number[] =>
+  [...all.results, ...all.told].find((one) => one.column === column && one.name === name)?.[measure] ?? [];
 
 /** Per seed, the mean of online and held-out success. */
 const both = (all: RealResults, column: string, name: string): readonly number[] => {
