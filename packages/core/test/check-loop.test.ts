@@ -105,28 +105,30 @@ describe("a run without an outcome", () => {
   });
 });
 
-describe("a run with votes and no reward", () => {
-  it("has an outcome, and was judged", async () => {
+describe("runs whose memories are voted on", () => {
+  /** Each shows one of two memories, merely ends, and has a vote on it. */
+  async function findings(
+    hasReward: (run: number) => boolean,
+    isHelpful: (run: number, id: string) => boolean,
+  ): Promise<readonly string[]> {
     const engine = createEngine({ store: memoryStore() });
     const candidates = ["a", "b"].map((id, i) => ({ id, similarity: 1 - i / 2 }));
     for (let run = 0; run < RUNS; run++) {
       const { episode, items } = await engine.rank({ candidates, topK: 1 });
-      await engine.end(episode, run < 20 ? { reward: 1, tier: "completed" } : {});
-      await engine.report(episode, { [run % 2 ? "helpful" : "harmful"]: [items[0]?.id as string] });
+      const id = items[0]?.id as string;
+      await engine.end(episode, hasReward(run) ? { reward: 1, tier: "completed" } : {});
+      await engine.report(episode, { [isHelpful(run, id) ? "helpful" : "harmful"]: [id] });
     }
-    expect(await codesOf(engine)).toEqual([]);
-  });
-});
+    return codesOf(engine);
+  }
 
-describe("runs that merely end and whose memories are voted on", () => {
+  it("have an outcome without a reward, and were judged", async () => {
+    const hasReward = (run: number): boolean => run < 20;
+    expect(await findings(hasReward, (run) => run % 2 === 1)).toEqual([]);
+  });
+
   it("are told apart by the votes, though their rewards are the same", async () => {
-    const engine = createEngine({ store: memoryStore() });
-    const candidates = ["a", "b"].map((id, i) => ({ id, similarity: 1 - i / 2 }));
-    for (let run = 0; run < RUNS; run++) {
-      const { episode, items } = await engine.rank({ candidates, topK: 1 });
-      await engine.end(episode, { reward: 1, tier: "completed" });
-      await engine.report(episode, { [items[0]?.id === "b" ? "helpful" : "harmful"]: [items[0]?.id as string] });
-    }
-    expect(await codesOf(engine)).toEqual([]);
+    const hasReward = (): boolean => true;
+    expect(await findings(hasReward, (_, id) => id === "b")).toEqual([]);
   });
 });

@@ -40,6 +40,21 @@ function fragile(): { store: Store; breakNow: () => void } {
   };
 }
 
+/** A store that refuses commits until it comes back. */
+function outOfReach(): { store: Store; comeBack: () => void } {
+  const inner = memoryStore();
+  let isAway = true;
+  return {
+    store: {
+      ...inner,
+      commit: (...given) => (isAway ? Promise.reject(new Error("connection refused")) : inner.commit(...given)),
+    },
+    comeBack: () => {
+      isAway = false;
+    },
+  };
+}
+
 describe("when the store does not answer", () => {
   it.each([
     ["at all", ["commit", "readStates"]],
@@ -143,24 +158,18 @@ describe("when the store fails", () => {
   });
 
   it.each(["the next run", "flush"])("an end that it refused once is recorded by %s", async (by) => {
-    const inner = memoryStore();
-    let isAway = false;
-    const store: Store = {
-      ...inner,
-      commit: (...given) => (isAway ? Promise.reject(new Error("connection refused")) : inner.commit(...given)),
-    };
+    const { store, comeBack } = outOfReach();
     const { memory, retriever, codes } = await bench({ store, evaluate: () => true });
     const chain = retrieving({ memory, retriever });
-    isAway = true;
     await chain.invoke(QUESTION, { runId: RUN_ID });
     await expect.poll(codes).toContain("OUTCOME_NOT_RECORDED");
     // The end of a retrieval that finds nothing succeeds meanwhile.
     await memory.retriever(new OwnRetriever(async () => [])).invoke(QUESTION);
     await sleep(10);
-    isAway = false;
+    comeBack();
     if (by === "the next run") {
       await chain.invoke(QUESTION);
-      await expect.poll(async () => (await inner.readEntries("default", { limit: 9 })).length).toBe(4);
+      await expect.poll(async () => (await store.readEntries("default", { limit: 9 })).length).toBe(4);
     } else await memory.flush();
     expect(await memory.explain(RUN_ID)).toMatchObject({ state: "ended", outcome: { reward: 1, tier: "verified" } });
   });
@@ -168,18 +177,13 @@ describe("when the store fails", () => {
   it.each([0, 1])(
     "an end is recorded before what is reported later, after %d reports that were refused, too",
     async (refused) => {
-      const inner = memoryStore();
-      let isAway = true;
-      const store: Store = {
-        ...inner,
-        commit: (...given) => (isAway ? Promise.reject(new Error("connection refused")) : inner.commit(...given)),
-      };
+      const { store, comeBack } = outOfReach();
       const { memory, retriever, lines } = await bench({ store, evaluate: () => true });
       for (const runId of [RUN_ID, NEXT_RUN_ID]) await retrieving({ memory, retriever }).invoke(QUESTION, { runId });
       await expect.poll(() => lines.filter(({ level }) => level === "error").length).toBe(2);
       const report = (): Promise<unknown> => memory.report(NEXT_RUN_ID, { success: false, tier: "verified" });
       for (let count = 0; count < refused; count++) await expect(report()).rejects.toThrow("connection refused");
-      isAway = false;
+      comeBack();
       await report();
       await memory.flush();
       // Of one tier the later outcome counts.

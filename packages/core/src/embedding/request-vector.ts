@@ -24,8 +24,8 @@ export function hostVector(vector: ArrayLike<number>, context: string): RequestV
 }
 
 /**
- * The hashed vector of a text, smoothed by the request's candidates and turned towards its context. A text without words is told by its
- * context alone; undefined for one that names none.
+ * The hashed vector of a text, smoothed by the request's candidates and turned towards its context. The context's direction stands in for
+ * the vector of a text without words. Undefined where there is neither.
  */
 export function textVector(text: string, context: string, found: Found): RequestVector | undefined {
   const vector = hashedVector(text) ?? contextVector(context, HASHED_DIMS);
