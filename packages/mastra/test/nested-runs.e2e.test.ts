@@ -10,6 +10,7 @@ import { z } from "zod";
 import { heldStore } from "../../core/test/support/held-store.js";
 import { type Bench, bench, latest, remember, scriptedAgent, USER } from "./support/bench.js";
 import { consume, type Expected, expectRun, FAILURE, SUCCESS, WEAK_FAILURE } from "./support/expected-runs.js";
+import { listener } from "./support/listener.js";
 import { type Script, scriptedModel, type Turn } from "./support/scripted-model.js";
 import { NO_INPUT, tools } from "./support/tools.js";
 
@@ -263,7 +264,11 @@ describe("a run", () => {
     ["passes its completion check", true, SUCCESS],
     ["fails it at the last attempt", false, WEAK_FAILURE],
   ])("of a network that %s is judged by that, the routing's memories too", async (_what, isComplete, expected) => {
+    const { codes, logger } = listener();
+    given = bench({ logger });
+    await remember(given.memory, NOTE);
     await runNetwork(isComplete);
+    expect(codes).toEqual([]);
     const { episodes } = await given.memory.status();
     expect(episodes.recorded).toBeGreaterThanOrEqual(2);
     const { reward, tier } = expected;

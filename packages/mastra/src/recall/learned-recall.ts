@@ -16,6 +16,7 @@ import { answered } from "../learning-options.js";
 import type { MemoryParts } from "../memory-parts.js";
 import type { AgentRun } from "../runs/agent-run.js";
 import { isIncomplete } from "../runs/completion-check.js";
+import { isRouting } from "../runs/later-verdicts.js";
 import { identify, joinSuspended, notedRun, REQUEST_CONTEXT_KEY, resumeRun } from "../runs/run-lifecycle.js";
 import { settleRun } from "../runs/settle-run.js";
 import { threadIn, threadOfRun } from "../runs/thread-of-run.js";
@@ -89,7 +90,8 @@ export class LearnedRecall implements Processor {
     // A note of a client or of an earlier run does not belong to this run.
     if (!memory) {
       requestContext?.delete(REQUEST_CONTEXT_KEY);
-      warnOfNoThread(parts);
+      // Mastra checks the completion of a network without a thread, by the agent that routes.
+      if (!isRouting(args.messageList)) warnOfNoThread(parts);
     }
     state[STATE_KEY] = null;
     if (memory && this.#inner) parts.shared.turns.begin(memory.threadId, args.messageList);
