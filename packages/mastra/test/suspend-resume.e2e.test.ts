@@ -1,8 +1,13 @@
 import { fileURLToPath } from "node:url";
+import { Mastra } from "@mastra/core/mastra";
 import type { EpisodeView, NamespaceStatus } from "@qavr/core";
 import { describe, expect, it } from "vitest";
 import { answerOf } from "./support/answer-of.js";
+import { bench, latest, NOTE, on, QUESTION, remember, scriptedAgent, THREAD } from "./support/bench.js";
+import { consume } from "./support/expected-runs.js";
+import type { PromptMessage, Script } from "./support/scripted-model.js";
 import { temporaryFolder } from "./support/stores.js";
+import { tools } from "./support/tools.js";
 
 const FIXTURE = fileURLToPath(new URL("fixtures/suspended-run.mjs", import.meta.url));
 
@@ -22,5 +27,55 @@ describe("a run that is suspended by one process and resumed by another", () => 
     expect(episode.outcome).toMatchObject({ reward: 1, tier: "completed" });
     expect(outcomes.completed).toBe(1);
     expect([episodes.recorded, episodes.suspended, episodes.abandoned]).toEqual([1, 0, 0]);
+  });
+});
+
+describe("a run whose tool a later run of its thread answers", () => {
+  /** Mastra tells the model which tools wait. */
+  const waiting = (prompt: readonly PromptMessage[], id: string): string =>
+    new RegExp(`"${id}":"([^"]+)"`).exec(prompt.map(({ content }) => content).join("\n"))?.[1] ?? "";
+
+  /** A run that a tool suspends, and a later one that answers the tool. */
+  async function runTwice(named: (prompt: readonly PromptMessage[]) => object, threshold = 0) {
+    const { memory, storage } = bench();
+    await remember(memory, NOTE);
+    const script: Script = (prompt, call) =>
+      call === 2
+        ? { text: "with helm" }
+        : { tool: "asks", args: call === 0 ? {} : { resumeData: { go: true }, ...named(prompt) } };
+    const agent = scriptedAgent(memory, script, { tools });
+    new Mastra({ agents: { agent }, storage, logger: false });
+    const first = await agent.stream(QUESTION, { memory: on, autoResumeSuspendedTools: true });
+    await consume(first);
+    expect(await latest(memory, THREAD)).toMatchObject({ state: "suspended" });
+    const options = { semanticRecall: { topK: 1, messageRange: 0, threshold } };
+    const later = await agent.stream("go on", { memory: { ...on, options }, autoResumeSuspendedTools: true });
+    await consume(later);
+    await memory.flush();
+    return { memory, first: { runId: first.runId }, later: { runId: later.runId } };
+  }
+
+  const byCall = (prompt: readonly PromptMessage[]) => ({ suspendedToolCallId: waiting(prompt, "toolCallId") });
+
+  it.each<[string, (prompt: readonly PromptMessage[]) => object, object]>([
+    ["by the call's id ends as that one", byCall, { state: "ended", outcome: { reward: 1 } }],
+    [
+      "by the run's id ends as that one",
+      (prompt) => ({ suspendedToolRunId: waiting(prompt, "runId") }),
+      { state: "ended", outcome: { reward: 1 } },
+    ],
+    ["by another id waits on", () => ({ suspendedToolCallId: "call-9" }), { state: "suspended" }],
+  ])("%s", async (_how, named, expected) => {
+    const { memory, first, later } = await runTwice(named);
+    expect(await memory.explain(first)).toMatchObject(expected);
+    expect(await memory.explain(later)).toMatchObject({ state: "ended", outcome: { reward: 1 } });
+    expect((await memory.status()).outcomes.completed).toBe("outcome" in expected ? 2 : 1);
+  });
+
+  it("takes the reports on that one, which was shown nothing itself", async () => {
+    const { memory, first, later } = await runTwice(byCall, 2);
+    await memory.reportOutcome({ ...later, success: false });
+    expect((await memory.explain(first))?.outcome).toMatchObject({ reward: 0, tier: "user" });
+    expect((await memory.status()).episodes).toMatchObject({ recorded: 1, suspended: 0, open: 0 });
   });
 });

@@ -17,7 +17,7 @@ import type { MemoryParts } from "../memory-parts.js";
 import type { AgentRun } from "../runs/agent-run.js";
 import { isIncomplete } from "../runs/completion-check.js";
 import { isRouting } from "../runs/later-verdicts.js";
-import { identify, joinSuspended, notedRun, REQUEST_CONTEXT_KEY, resumeRun } from "../runs/run-lifecycle.js";
+import { identify, joinWaiting, notedRun, REQUEST_CONTEXT_KEY, resumeRun } from "../runs/run-lifecycle.js";
 import { settleRun } from "../runs/settle-run.js";
 import { threadIn, threadOfRun } from "../runs/thread-of-run.js";
 import { messagesOf } from "../runs/turns.js";
@@ -178,10 +178,10 @@ export class LearnedRecall implements Processor {
       if (known === undefined) this.#continueTurn(args);
       const run = known ?? (await this.#findRun(args, part.runId));
       state[STATE_KEY] = run ?? null;
-      if (run?.mayContinue && run.runId === undefined && part.runId !== undefined) {
-        await joinSuspended(this.#parts, run, part.runId);
+      if (run) {
+        await joinWaiting(this.#parts, run, args);
+        this.#watch(run, args);
       }
-      if (run) this.#watch(run, args);
     } catch (error) {
       this.#parts.kit.failOpen("OUTCOME_NOT_RECORDED", "A run could not be watched.", { error });
     }

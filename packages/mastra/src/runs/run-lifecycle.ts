@@ -1,9 +1,10 @@
 import { randomUUID } from "node:crypto";
 import type { MastraDBMessage } from "@mastra/core/memory";
+import type { ProcessOutputStreamArgs } from "@mastra/core/processors";
 import type { RequestContext } from "@mastra/core/request-context";
 import { createRunSession, type RunScope, shortInput } from "@qavr/core/adapter";
 import type { MemoryParts } from "../memory-parts.js";
-import { AgentRun, type KnownRun } from "./agent-run.js";
+import { AgentRun, hasRecordedMemories, type KnownRun } from "./agent-run.js";
 import { storable, suspensionAlias, threadAlias, traceAlias } from "./aliases.js";
 import { type AgentRunInfo, scopeOfRun } from "./run-scope.js";
 import type { ThreadOfRun } from "./thread-of-run.js";
@@ -127,9 +128,14 @@ export async function suspendRuns(parts: RunParts, messages: readonly MastraDBMe
 }
 
 function waitingRuns(metadata: unknown): Set<string> {
+  return new Set(waitingCalls(metadata).map(({ runId }) => runId));
+}
+
+/** The tool calls that wait, by id, and their runs. */
+function waitingCalls(metadata: unknown): { readonly callId: string; readonly runId: string }[] {
   const notes = (metadata ?? {}) as Record<string, Record<string, { readonly runId?: unknown }> | undefined>;
-  const ids = WAITING.flatMap((key) => Object.values(notes[key] ?? {}).map((entry) => entry?.runId));
-  return new Set(ids.filter((id) => typeof id === "string"));
+  const entries = WAITING.flatMap((key) => Object.entries(notes[key] ?? {}));
+  return entries.flatMap(([callId, entry]) => (typeof entry?.runId === "string" ? { callId, runId: entry.runId } : []));
 }
 
 async function suspend({ kit, shared }: RunParts, run: AgentRun, runId: string): Promise<void> {
@@ -182,12 +188,40 @@ export async function resumeRun(
   return run;
 }
 
-/** Adds the episode from before its suspension to a run that has recalled again since. */
-export async function joinSuspended({ kit, shared }: RunParts, run: AgentRun, runId: string): Promise<void> {
+/**
+ * Adds the episode of a suspended run that this one goes on with: the same run, which has recalled again since, or one whose tool a call
+ * answers, as models do in later runs with `autoResumeSuspendedTools`.
+ */
+export async function joinWaiting(
+  parts: RunParts,
+  run: AgentRun,
+  { part, messageList }: Pick<ProcessOutputStreamArgs, "part" | "messageList">,
+): Promise<void> {
+  const runId =
+    run.mayContinue && run.runId === undefined
+      ? part.runId
+      : part.type === "tool-call"
+        ? answeredRun(part.payload.args, messageList?.get.all.db() ?? [])
+        : undefined;
+  if (runId !== undefined) await joinSuspended(parts, run, runId);
+}
+
+/** The run that waits for the answer in a call's arguments. Early versions of Mastra 1 name it, later ones its call. */
+function answeredRun(args: unknown, messages: readonly MastraDBMessage[]): string | undefined {
+  const { resumeData, suspendedToolCallId, suspendedToolRunId } = (args ?? {}) as Readonly<Record<string, unknown>>;
+  if (resumeData == null) return undefined;
+  return messages
+    .flatMap(({ content }) => waitingCalls(content?.metadata))
+    .find(({ callId, runId }) => callId === suspendedToolCallId || runId === suspendedToolRunId)?.runId;
+}
+
+async function joinSuspended({ kit, shared }: RunParts, run: AgentRun, runId: string): Promise<void> {
   const { threadId, namespace, session } = run;
   const alias = suspensionAlias(threadId, runId);
   const episode = session && (await kit.resume([alias], { namespace, runId }));
   if (episode === undefined) return;
+  // A run without memories has no record of its own that reports could find.
+  if (!hasRecordedMemories(run)) kit.engine.alias(episode, aliasesOf(run));
   session?.add(namespace, episode);
   takeCalls(shared, run, alias);
   run.resumed = true;
