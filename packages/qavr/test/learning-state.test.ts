@@ -60,6 +60,12 @@ const HARM = { difference: -0.2, low: -0.3, high: -0.1 };
 it.each([
   ["is learning from 100 runs on", { taught: 100 }, /^Learning: 100 runs have taught\. Lift/],
   ["is cold before", { taught: 99 }, /^Cold: 99 runs have taught so far\. /],
+  [
+    "has too few unjudged runs for the doctor",
+    { episodes: { recorded: 49 }, taught: 0 },
+    /report how it went: evaluate/,
+  ],
+  ["has enough of them", { episodes: { recorded: 50 }, taught: 0 }, /^Not learning: 50 .* Run npx qavr doctor\.$/],
   ["counts the first run as one", { taught: 1 }, /^Cold: 1 run has taught so far\. /],
   ["harms, however cold", { taught: 99, lift: { ...LIFT, lift: HARM } }, /^Learning harms: .* −20\.0 points/],
   ["does not harm for sure", { lift: { ...LIFT, lift: { ...HARM, high: 0 } } }, /^Learning: /],

@@ -18,6 +18,8 @@ export interface LearningState {
 export const LEAST_RUNS = 50;
 /** Runs that must have taught before learning counts as warm, where no single context is. */
 const WARM_RUNS = 100;
+const REPORT =
+  "Track every run to its end, and report how it went: evaluate, a report by run id, or the agent's report tool.";
 
 /** Is it learning, does it help, how sure is that? */
 export function stateOf(status: NamespaceStatus): LearningState {
@@ -25,7 +27,9 @@ export function stateOf(status: NamespaceStatus): LearningState {
   const lifts = `${idleSentence(status)}${liftSentence(status)}${memorySentence(memoryLift)}`;
   if (episodes.recorded === 0) return { level: "empty", sentence: "No run is recorded yet." };
   if (taught === 0) {
-    const sentence = `Not learning: ${plural(episodes.recorded, "run")} recorded, and no outcome has taught anything. Run npx qavr doctor.`;
+    // Most checks of the doctor need more runs.
+    const next = episodes.recorded < LEAST_RUNS ? REPORT : "Run npx qavr doctor.";
+    const sentence = `Not learning: ${plural(episodes.recorded, "run")} recorded, and no outcome has taught anything. ${next}`;
     return { level: "unjudged", sentence };
   }
   const measured = lift?.lift;
