@@ -57,6 +57,9 @@ const doubts = (count: number, against: number, reward = 0.5, tier = "user") =>
   many(count, (i) => [outcome(i, 0.4), outcome(i, i < against ? reward : 0.4, "thumbs", tier)]).flat();
 const scores = (count: number, low: number, high: number) => many(count, (i) => outcome(i, i % 2 ? low : high));
 const score10 = (recorded: number) => ({ learner: "score10@1", episodes: { recorded } }) as NamespaceStatus;
+/** The interval of the lift ends there. */
+const lifted = (high: number) =>
+  ({ learner: "oar@2", lift: { lift: { difference: -0.1, low: -0.2, high } } }) as NamespaceStatus;
 
 /** Retrievals of two memories whose learned scores contradict the host's order. */
 const kept = (times: number, fields: object = {}) => {
@@ -69,6 +72,7 @@ const kept = (times: number, fields: object = {}) => {
 
 /** Facts that a check finds something in, and facts just before. */
 const LIMITS: readonly [string, Partial<Facts>, Partial<Facts>][] = [
+  ["learning-harms", { status: lifted(-0.001) }, { status: lifted(0) }],
   ["never-shown", { events: searches(30, 10) }, { events: searches(29, 10) }],
   ["never-shown", { events: searches(30, 10) }, { events: searches(30, 9) }],
   ["never-shown", { events: searches(30, 10) }, { events: searches(30, 10), memories: memories(6, () => 1) }],

@@ -67,7 +67,11 @@ it.each([
   ],
   ["has enough of them", { episodes: { recorded: 50 }, taught: 0 }, /^Not learning: 50 .* Run npx qavr doctor\.$/],
   ["counts the first run as one", { taught: 1 }, /^Cold: 1 run has taught so far\. /],
-  ["harms, however cold", { taught: 99, lift: { ...LIFT, lift: HARM } }, /^Learning harms: .* −20\.0 points/],
+  [
+    "harms, however cold",
+    { taught: 99, lift: { ...LIFT, lift: HARM } },
+    /^Learning harms: .* −20\.0 points .* Run npx qavr doctor\.$/,
+  ],
   ["does not harm for sure", { lift: { ...LIFT, lift: { ...HARM, high: 0 } } }, /^Learning: /],
   ["names no number of one context", { contexts: [{ state: "warm" }] }, /^Learning: 200 runs have taught\. /],
   [

@@ -1,7 +1,7 @@
 import type { ExposureView, HistoryEvent, NamespaceStatus } from "@qavr/core";
 import { unreachableScores } from "@qavr/learners";
 import { LISTED_NAMESPACES } from "../open-ledger.js";
-import { count, percent, plural } from "../terminal/text.js";
+import { count, percent, plural, points } from "../terminal/text.js";
 import type { Finding } from "./finding.js";
 import { harmfulMemories, type MemoryOfCollection } from "./harmful-memories.js";
 import { outcomesIn, runsIn } from "./judged-runs.js";
@@ -45,6 +45,7 @@ const CLOCK_TOLERANCE = 60_000;
 
 /** The checks after the five of the loop itself. */
 export const CHECKS: readonly Check[] = [
+  learningHarms,
   neverShown,
   orderKept,
   contextsSplit,
@@ -58,6 +59,17 @@ export const CHECKS: readonly Check[] = [
   clock,
   rebuildPending,
 ];
+
+function learningHarms({ status }: Facts): Finding | undefined {
+  const measured = status.lift?.lift;
+  if (typeof measured !== "object" || measured.high >= 0) return undefined;
+  const { difference, low, high } = measured;
+  return {
+    id: "learning-harms",
+    finding: `Runs in learned order go worse than held-out ones: lift ${points(difference)} points (95 % interval ${points(low)} … ${points(high)}).`,
+    fix: "Name the kind of task as context, or compare learners by npx qavr eval. Lift counts all runs: another namespace begins anew. Meanwhile holdout: 1 keeps the host's order.",
+  };
+}
 
 function neverShown({ events, memories }: Facts): Finding | undefined {
   const found = new Map<string, number>();

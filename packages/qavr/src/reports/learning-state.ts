@@ -45,8 +45,10 @@ export function stateOf(status: NamespaceStatus): LearningState {
     const sentence = `Cold: ${have} so far${several}. Expect little gain yet. ${lifts}`;
     return { level: "cold", sentence };
   }
-  const sentence = `${harming ? "Learning harms" : "Learning"}: ${have}${several}. ${lifts}`;
-  return { level: harming ? "harming" : "learning", sentence };
+  if (harming) {
+    return { level: "harming", sentence: `Learning harms: ${have}${several}. ${lifts} Run npx qavr doctor.` };
+  }
+  return { level: "learning", sentence: `Learning: ${have}${several}. ${lifts}` };
 }
 
 /** Names the collections whose learned lists did no better than the host's in control runs. */
