@@ -80,17 +80,19 @@ if (browser) {
     });
 
     it("denies of a compacted ledger no run that it has dropped", async () => {
-      const path = await ledgerFile({ runs: 20 });
+      const path = await ledgerFile({ runs: 60 });
       await dataOf("ledger", "compact", "--older-than", "0", "--yes", "-s", path);
       const { page } = await testPage(browser);
       const { url: compacted } = await serve(path);
       await page.goto(compacted);
-      await page.getByText("20 runs have taught").waitFor();
+      await page.getByText("60 runs have taught").waitFor();
       await page.getByText("The ledger has no judged run.").waitFor();
       await page.goto(`${compacted.split("#")[0]}?page=memory&ref=d0`);
       await page.getByText("No judged run showed it, among the 1,000 entries").waitFor();
       await page.goto(`${compacted.split("#")[0]}?page=runs`);
       await page.getByText("stays until it is compacted away").waitFor();
+      await page.goto(`${compacted.split("#")[0]}?page=health`);
+      await page.getByRole("heading", { name: "Too early to say" }).waitFor();
     });
 
     it("tells cold from unjudged, and leads from there to the findings", async () => {

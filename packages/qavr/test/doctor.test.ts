@@ -110,6 +110,14 @@ describe("qavr doctor", () => {
     });
   });
 
+  it("does not say of a compacted ledger that nothing was found in no entries", async () => {
+    const path = await ledgerFile({ runs: 60 });
+    await qavr("ledger", "compact", "--older-than", "0", "--yes", "-s", path);
+    expect((await qavr("doctor", "-s", path)).stdout).toBe(
+      "Of 60 runs in namespace default the ledger keeps 0 entries: most checks need 50 runs. The ledger is whole.\n",
+    );
+  });
+
   it("advises to scale scores that are never high up, and not down", async () => {
     const evaluate = ({ output }: { output: unknown }) => 0.2 + Number(String(output).split(",")[0]) / 100;
     const { findings } = await examined(await runLangChainApp({ options: { evaluate } }));

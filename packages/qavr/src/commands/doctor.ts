@@ -25,9 +25,11 @@ function textOf({ findings, fixed, runs, entries, verified, namespace }: DoctorR
   const fewRuns =
     runs === 0
       ? `No run is recorded${where}. ${UNRECORDED}`
-      : `${plural(runs, "run")} so far${where}: most checks need ${LEAST_RUNS}.`;
+      : runs < LEAST_RUNS
+        ? `${plural(runs, "run")} so far${where}: most checks need ${LEAST_RUNS}.`
+        : `Of ${plural(runs, "run")}${where} the ledger keeps ${plural(entries, "entry", "entries")}: most checks need ${LEAST_RUNS} runs.`;
   const nothingFound =
-    runs < LEAST_RUNS
+    Math.min(runs, entries) < LEAST_RUNS
       ? `${fewRuns}${whole}`
       : style.good(`Nothing found in ${plural(entries, "entry", "entries")}${where}.`);
   return [

@@ -24,7 +24,7 @@ export function Health({
             <h2>
               {findings.length > 0 ? (
                 plural(findings.length, "finding")
-              ) : runs < LEAST_RUNS ? (
+              ) : Math.min(runs, entries) < LEAST_RUNS ? (
                 "Too early to say"
               ) : (
                 <span class="sound">✓ Nothing found</span>
