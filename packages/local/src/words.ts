@@ -3,6 +3,8 @@ const UNSPACED = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Thai}\p{sc=Lao}
 const WORD = /[\p{L}\p{N}\p{M}]+|\p{RI}{2}|\p{Extended_Pictographic}/gu;
 /** Combining accents of Latin, Greek and Cyrillic, and vowel points of Hebrew and Arabic. Marks of other scripts are part of their words. */
 const ACCENTS = /[\u0300-\u036f\u05b0-\u05bd\u05bf\u05c1\u05c2\u05c7\u064b-\u0652]/g;
+/** Marks behind 32 others in a row; no language has as many. To order marks takes the square of their number. `ﾞ` and `ﾟ` become marks. */
+const EXCESS_MARKS = /(?<=[\p{M}ﾞﾟ]{32})[\p{M}ﾞﾟ]+/gu;
 /** Signs inside words that change how they look: soft hyphens, joiners, choices of a glyph or of an emoji's colour. */
 const UNSEEN = /\p{Variation_Selector}|[\u00ad\u2060\ufeff]|\u200d/gu;
 /** Longest word, in UTF-16 units; the rest of an encoded file or a digest is cut off. */
@@ -16,7 +18,7 @@ let segmenter: Intl.Segmenter | undefined;
  * `ascii` tokenizer keeps as one token.
  */
 export function wordsOf(text: string): string[] {
-  const decomposed = text.normalize("NFKD").replace(ACCENTS, "").replace(UNSEEN, "");
+  const decomposed = text.replace(EXCESS_MARKS, "").normalize("NFKD").replace(ACCENTS, "").replace(UNSEEN, "");
   const plain = decomposed.normalize("NFC").toUpperCase().toLowerCase();
   const words: string[] = [];
   for (const word of plain.match(WORD) ?? []) {
