@@ -65,8 +65,11 @@ function joins(left: string | undefined, right: string | undefined): boolean {
   return isSpaced(left) && isSpaced(right);
 }
 
+/** Marks behind 32 others in a row; no language has as many. To order marks takes the square of their number. `ﾞ` and `ﾟ` become marks. */
+const EXCESS_MARKS = /(?<=[\p{M}ﾞﾟ]{32})[\p{M}ﾞﾟ]+/gu;
+
 /** Capitals first, as those of straße are STRASSE. İ has no small letter of its own. */
 function plain(text: string): string {
-  const capitals = text.normalize("NFKC").replaceAll("İ", "I").toUpperCase();
+  const capitals = text.replace(EXCESS_MARKS, "").normalize("NFKC").replaceAll("İ", "I").toUpperCase();
   return capitals.toLowerCase().replace(/\s+/g, " ").trim();
 }
