@@ -1,4 +1,4 @@
-import { fromMarkdown } from "mdast-util-from-markdown";
+import { blocksOf } from "./blocks.js";
 
 /** A lesson as its file has it: a heading `### [date] title` and the text below it, up to the next line that begins with one to three `#`. */
 export interface Section {
@@ -19,9 +19,6 @@ export const LONGEST_LESSON = 900_000;
 const HEADING = /^\\?\[(\d{4}-\d{2}-\d{2})\\?\] (.+)$/;
 const CONFIDENCE = /^confidence: *(-?\d*\.?\d+(?:e[-+]?\d+)?)[^\S\n]*(?:\r?\n|\r|$)/i;
 
-/** Emphasis changes no place of a heading, and reading much of it takes the parser the square of its length. */
-const WITHOUT_EMPHASIS = { extensions: [{ disable: { null: ["attention"] } }] };
-
 /**
  * The lessons of a Markdown text, in order. Headings in code, quotes, lists and HTML are none, and neither are those without a date.
  * Duplicate headings are lessons of their own.
@@ -29,7 +26,7 @@ const WITHOUT_EMPHASIS = { extensions: [{ disable: { null: ["attention"] } }] };
 export function sectionsOf(source: string): Section[] {
   // The parser leaves a byte order mark out of its positions.
   const text = source.replace(/^\uFEFF/, "");
-  const headings = fromMarkdown(text, WITHOUT_EMPHASIS).children.flatMap((node) => {
+  const headings = blocksOf(text).flatMap((node) => {
     if (node.type !== "heading" || node.depth > 3 || !node.position) return [];
     // Text above a line of dashes or equals signs is a heading as well: mostly a separator without an empty line, or a merge conflict.
     if (text[node.position.start.offset as number] !== "#") return [];

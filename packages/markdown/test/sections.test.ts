@@ -58,8 +58,13 @@ describe("lessons in Markdown", () => {
     expect(later).toMatchObject({ confidence: undefined, body: "body\nconfidence: 0.1" });
   });
 
-  it("are read before the test's timeout, also where a text is all emphasis", () => {
-    const text = `### [2026-01-31] A **bold** *title*\n\n${"**a*".repeat(75_000)}\n`;
-    expect(sectionsOf(text).map(({ title }) => title)).toEqual(["A **bold** *title*"]);
+  it.each([
+    ["emphasis", "**a*".repeat(75_000)],
+    ["brackets", "[m1]".repeat(400_000)],
+    ["lists inside each other", `${"* ".repeat(75_000)}a`],
+    ["quotes inside each other", `${"> - ".repeat(75_000)}a`],
+  ])("are read before the test's timeout, also where a text is all %s", (_, body) => {
+    const text = `### [2026-01-31] A **bold** *title*\n\n${body}\n### [2026-01-31] Another\n`;
+    expect(sectionsOf(text).map(({ title }) => title)).toEqual(["A **bold** *title*", "Another"]);
   });
 });

@@ -1,4 +1,4 @@
-import { fromMarkdown } from "mdast-util-from-markdown";
+import { blocksOf } from "../blocks.js";
 
 /** Counts the tokens of a text: a whole number, at least 0. */
 export type CountTokens = (text: string) => number;
@@ -45,7 +45,7 @@ export function fittedTexts(texts: readonly string[], budget: number, countToken
 function sectionEnds(text: string): number[] {
   let hasText = false;
   const ends: number[] = [];
-  for (const { type, position } of fromMarkdown(text).children) {
+  for (const { type, position } of blocksOf(text)) {
     if (type === "heading" && hasText && position?.start.offset !== undefined) ends.push(position.start.offset);
     if (type !== "heading") hasText = true;
   }
