@@ -25,6 +25,16 @@ describe("what an agent reports about its own run", () => {
     await engine.end(episode);
     expect((await exportState(engine)).memories.map(({ id }) => id)).toEqual(["m2"]);
   });
+
+  it("is recorded before the test's timeout where a model repeats a handle 400,000 times", async () => {
+    const { engine } = testEngine();
+    const { episode } = await engine.rank(request({ topK: 1, candidates: [{ id: "a", similarity: 1 }] }));
+    const helpful = new Array<string>(400_000).fill("m1");
+    const said = await recordAgentReport(engine, [{ episode, namespace }], { helpful }, "call");
+    expect(said).toBe("Recorded.");
+    await engine.end(episode);
+    expect((await engine.explain(episode))?.votes).toMatchObject([{ id: "a", vote: "helpful" }]);
+  });
 });
 
 describe("ending an episode that may be recorded already", () => {

@@ -120,11 +120,14 @@ export async function sortVotes(
   { helpful = [], harmful = [] }: { readonly helpful?: readonly string[]; readonly harmful?: readonly string[] },
 ): Promise<Votes> {
   const episodes = await shownNames(engine, ofRun);
-  const votes = [...helpful, ...harmful].map((name, place) => {
-    const bare = bareHandle(name);
-    const shownBy = episodes.find(({ shown }) => shown.has(bare));
-    return { name, helps: place < helpful.length, episode: shownBy?.episode, id: shownBy?.shown.get(bare) };
-  });
+  const votes = [helpful, harmful].flatMap((names, side) =>
+    // A model may repeat a handle without end.
+    [...new Set(names)].map((name) => {
+      const bare = bareHandle(name);
+      const shownBy = episodes.find(({ shown }) => shown.has(bare));
+      return { name, helps: side === 0, episode: shownBy?.episode, id: shownBy?.shown.get(bare) };
+    }),
+  );
   const known = votes.filter(({ id }) => id !== undefined);
   // A memory may be named by its handle on one side and by its id on the other.
   const contradictory = known.filter(({ helps, episode, id }) =>
