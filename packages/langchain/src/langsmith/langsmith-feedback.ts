@@ -65,6 +65,7 @@ export function langsmithFeedback(options: LangSmithFeedbackOptions): LangSmithF
     if (!parts.kit.engine.enabled) return reportOf(counts, undefined);
     let reached = Date.parse((await cursor.read()) ?? "");
     const since = Number.isNaN(reached) ? Number.NEGATIVE_INFINITY : reached - lookback;
+    const now = Date.now();
     const filter = { keys: rules.keys && Object.keys(rules.keys), sources };
     const found = await listFeedback(client, filter, since);
     const unread = earliestFrom(found);
@@ -72,8 +73,8 @@ export function langsmithFeedback(options: LangSmithFeedbackOptions): LangSmithF
       counts[(await recordFeedback(parts, feedback, rules)).status] += 1;
       const isLast = place === found.length - 1;
       if (!isLast && (place + 1) % CURSOR_INTERVAL !== 0) continue;
-      // Not beyond the earliest feedback that is still unread.
-      const next = Math.min(saidAt(feedback), unread[place + 1] as number);
+      // Not beyond the earliest feedback that is still unread, nor where a sender's clock is ahead.
+      const next = Math.min(saidAt(feedback), unread[place + 1] as number, now);
       if (!(next <= reached) && Number.isFinite(next)) {
         await cursor.write(new Date(next).toISOString());
         reached = next;

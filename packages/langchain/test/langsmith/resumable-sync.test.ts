@@ -148,6 +148,20 @@ describe("a sync", () => {
     expect(await syncOf(store, { cursor }).sync()).toMatchObject({ recorded: 3 });
   });
 
+  it("still finds what comes after feedback whose sender's clock is years ahead", async () => {
+    const store = await ledgerOf(2);
+    const cursor = fileCursor(join(folder, "cursor"));
+    server.add({
+      run_id: runIdOf(0),
+      score: 1,
+      created_at: "2999-01-01T00:00:00Z",
+      modified_at: "2999-01-01T00:00:00Z",
+    });
+    await syncOf(store, { cursor }).sync();
+    server.add({ run_id: runIdOf(1), score: 0, created_at: new Date().toISOString() });
+    expect(await syncOf(store, { cursor }).sync()).toMatchObject({ recorded: 1, duplicate: 1 });
+  });
+
   it("reads feedback whose date nobody can read", async () => {
     const store = await ledgerOf(2);
     const cursor = fileCursor(join(folder, "cursor"));
