@@ -6,7 +6,7 @@ import {
   RunnableLambda,
   RunnableMap,
 } from "@langchain/core/runnables";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import type { Qavr } from "../src/index.js";
 import { bench, credit, nothingOpen, QUESTION } from "./support/bench.js";
 import { failing as failingNode, graph } from "./support/graph.js";
@@ -78,6 +78,23 @@ it("a stream of a tracked function learns in the namespace that follows its inpu
   const { memory, retriever } = await bench({ namespace });
   await readAll(await memory.track(answering(retriever)).stream(QUESTION));
   expect(await credit(memory, "about:payment")).toEqual({ restart: 1, scale: 1 });
+});
+
+it.each<[way: string, read: (chain: Runnable<string, unknown>, signal: AbortSignal) => Promise<unknown>]>([
+  ["stream", (chain, signal) => chain.stream(QUESTION, { signal })],
+  ["streamEvents", (chain, signal) => readAll(chain.streamEvents(QUESTION, { signal, version: "v2" }))],
+])("a function that is read by %s and aborted before its first chunk ends without an outcome", async (_way, read) => {
+  const { memory, retriever } = await bench();
+  const caller = new AbortController();
+  const hanging = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
+    await retriever.invoke(question, config);
+    caller.abort();
+    return new Promise(() => undefined);
+  });
+  await expect(read(memory.track(hanging), caller.signal)).rejects.toThrow("aborted");
+  await vi.waitFor(async () => expect(await nothingOpen(memory)).toBe(true));
+  const { episodes, outcomes } = await memory.status();
+  expect([episodes.recorded, outcomes.completed, outcomes.observed]).toEqual([1, 0, 0]);
 });
 
 it.each(["v1", "v2"] as const)(

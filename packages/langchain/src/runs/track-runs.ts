@@ -61,6 +61,7 @@ interface StreamOptions {
 /** What is streamed. */
 interface Streamed {
   stream?: Stream;
+  streamEvents?: (input: unknown, options?: StreamOptions, filter?: unknown) => AsyncIterator<unknown>;
   config?: StreamOptions;
 }
 
@@ -92,24 +93,20 @@ function endingLeftStreams<Runnable>(tracked: Runnable, handler: OutcomeHandler,
       return endingLeftStreams(derived, handler, runs);
     };
   }
-  streamed.stream = async (input, options) => {
-    const runId = options?.runId ?? configuredRunId(streamed) ?? crypto.randomUUID();
-    runs.starting.set(runId, input);
-    // A graph whose events are encoded encodes its chunks as well, stops at the first one and announces no end.
-    const given = options?.version ? { ...options, runId, encoding: undefined } : { ...options, runId };
-    // It has started when the stream is there.
-    const chunks = await stream.call(streamed, input, given).finally(() => runs.starting.delete(runId));
-    if (typeof chunks?.next !== "function") return chunks;
-    const end = async (error: unknown): Promise<void> => {
-      const run = runs.find(runId);
-      if (!run || run.parent) return;
-      // Its parts announce no end either.
-      run.namesakes = 0;
-      await handler.handleChainError(error, runId);
-    };
-    // A new stream around it notices each way to leave it: by an iterator, a reader or another stream that it is piped through. It reads a
-    // chunk when it is asked for one, so that the runnable is no further than its own stream would be.
-    return new IterableReadableStream(
+  const endLeft = async (runId: string, error: unknown): Promise<void> => {
+    const run = runs.find(runId);
+    if (!run || run.parent) return;
+    // Its parts announce no end either.
+    run.namesakes = 0;
+    await handler.handleChainError(error, runId);
+  };
+  const endAborted = async (runId: string, error: unknown, signal?: AbortSignal): Promise<void> => {
+    if (isAbort(error, signal ? [signal] : [])) await endLeft(runId, error);
+  };
+  // A new stream around it notices each way to leave it: by an iterator, a reader or another stream that it is piped through. It reads a
+  // chunk when it is asked for one, so that the runnable is no further than its own stream would be.
+  const leavable = (chunks: AsyncIterator<unknown>, runId: string, options?: StreamOptions): AsyncIterator<unknown> =>
+    new IterableReadableStream(
       {
         async pull(controller) {
           try {
@@ -117,18 +114,45 @@ function endingLeftStreams<Runnable>(tracked: Runnable, handler: OutcomeHandler,
             if (done) controller.close();
             else controller.enqueue(value);
           } catch (error) {
-            if (isAbort(error, options?.signal ? [options.signal] : [])) await end(error);
+            await endAborted(runId, error, options?.signal);
             throw error;
           }
         },
         async cancel() {
-          await chunks.return?.();
-          await end(new DOMException("The reader left the stream.", "AbortError"));
+          try {
+            await chunks.return?.();
+          } finally {
+            await endLeft(runId, new DOMException("The reader left the stream.", "AbortError"));
+          }
         },
       },
       { highWaterMark: 0 },
     );
+  const idFor = (options?: StreamOptions): string => options?.runId ?? configuredRunId(streamed) ?? crypto.randomUUID();
+  streamed.stream = async (input, options) => {
+    const runId = idFor(options);
+    runs.starting.set(runId, input);
+    // A graph whose events are encoded encodes its chunks as well, stops at the first one and announces no end.
+    const given = options?.version ? { ...options, runId, encoding: undefined } : { ...options, runId };
+    try {
+      // It has started when the stream is there.
+      const chunks = await stream.call(streamed, input, given);
+      return typeof chunks?.next === "function" ? leavable(chunks, runId, options) : chunks;
+    } catch (error) {
+      await endAborted(runId, error, options?.signal);
+      throw error;
+    } finally {
+      runs.starting.delete(runId);
+    }
   };
+  // A binding asks the runnable inside it for events, which reads a stream of its own.
+  const { streamEvents } = streamed;
+  if ("bound" in streamed && streamEvents) {
+    streamed.streamEvents = (input, options, filter) => {
+      const runId = idFor(options);
+      return leavable(streamEvents.call(streamed, input, { ...options, runId }, filter), runId, options);
+    };
+  }
   return tracked;
 }
 
