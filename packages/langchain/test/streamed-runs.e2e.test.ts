@@ -73,12 +73,15 @@ it("a streamed branch that fails has failed, and its memories are debited", asyn
   expect(await credit(memory)).toEqual({ restart: -1, scale: -1 });
 });
 
-it("a stream of a tracked function learns in the namespace that follows its input", async () => {
-  const namespace = ({ input }: { readonly input: unknown }): string => `about:${String(input).split(" ")[0]}`;
-  const { memory, retriever } = await bench({ namespace });
-  await readAll(await memory.track(answering(retriever)).stream(QUESTION));
-  expect(await credit(memory, "about:payment")).toEqual({ restart: 1, scale: 1 });
-});
+it.each(WAYS.slice(0, 2))(
+  "a function that is read by %s learns in the namespace that follows its input",
+  async (_way, read) => {
+    const namespace = ({ input }: { readonly input: unknown }): string => `about:${String(input).split(" ")[0]}`;
+    const { memory, retriever } = await bench({ namespace });
+    await read(memory, answering(retriever));
+    expect(await credit(memory, "about:payment")).toEqual({ restart: 1, scale: 1 });
+  },
+);
 
 it.each<[way: string, read: (chain: Runnable<string, unknown>, signal: AbortSignal) => Promise<unknown>]>([
   ["stream", (chain, signal) => chain.stream(QUESTION, { signal })],

@@ -116,9 +116,12 @@ function endingLeftStreams<Runnable>(tracked: Runnable, handler: OutcomeHandler,
           } catch (error) {
             await endAborted(runId, error, options?.signal);
             throw error;
+          } finally {
+            runs.starting.delete(runId);
           }
         },
         async cancel() {
+          runs.starting.delete(runId);
           try {
             await chunks.return?.();
           } finally {
@@ -128,10 +131,13 @@ function endingLeftStreams<Runnable>(tracked: Runnable, handler: OutcomeHandler,
       },
       { highWaterMark: 0 },
     );
-  const idFor = (options?: StreamOptions): string => options?.runId ?? configuredRunId(streamed) ?? crypto.randomUUID();
-  streamed.stream = async (input, options) => {
-    const runId = idFor(options);
+  const start = (input: unknown, options?: StreamOptions): string => {
+    const runId = options?.runId ?? configuredRunId(streamed) ?? crypto.randomUUID();
     runs.starting.set(runId, input);
+    return runId;
+  };
+  streamed.stream = async (input, options) => {
+    const runId = start(input, options);
     // A graph whose events are encoded encodes its chunks as well, stops at the first one and announces no end.
     const given = options?.version ? { ...options, runId, encoding: undefined } : { ...options, runId };
     try {
@@ -149,7 +155,7 @@ function endingLeftStreams<Runnable>(tracked: Runnable, handler: OutcomeHandler,
   const { streamEvents } = streamed;
   if ("bound" in streamed && streamEvents) {
     streamed.streamEvents = (input, options, filter) => {
-      const runId = idFor(options);
+      const runId = start(input, options);
       return leavable(streamEvents.call(streamed, input, { ...options, runId }, filter), runId, options);
     };
   }
