@@ -5,7 +5,9 @@ import { loadRealSet, type RealCandidate, type RealRequest, type RealSetName } f
  * Source of the host's similarity: the set's own, noise N(0.5, 0.1) per request and candidate, one wrong order for all requests
  * (a random permutation between 0.33 and 0.67), or 0.5 everywhere.
  */
-export type Host = "given" | "noise" | "fixed" | "constant";
+export type Host = "given" | (typeof MADE_HOSTS)[number];
+
+const MADE_HOSTS = ["noise", "fixed", "constant"] as const;
 
 /** One column of the tables: a set of real outcomes, behind a host. */
 export interface Column {
@@ -19,14 +21,6 @@ export interface Column {
   /** The host names the category of each request as its context. @default false */
   readonly told?: boolean;
 }
-
-const column = (name: string, set: RealSetName, host: Host, more: Partial<Column> = {}): Column => ({
-  name: `${name}, ${host}${more.k ? `, k = ${more.k}` : ""}`,
-  set,
-  host,
-  k: 1,
-  ...more,
-});
 
 /** The candidates that are neither nearly always right nor mostly wrong. */
 const MIDDLING = {
@@ -42,26 +36,36 @@ const RARE = {
   },
 };
 
-/** All columns, in the order of the tables. */
-export const COLUMNS: readonly Column[] = [
-  column("bfcl-mid", "bfcl-models", "noise", MIDDLING),
-  column("bfcl-mid", "bfcl-models", "fixed", MIDDLING),
-  column("bfcl-mid", "bfcl-models", "constant", MIDDLING),
-  column("bfcl", "bfcl-models", "noise"),
-  column("bfcl", "bfcl-models", "constant"),
-  column("bfcl-rare", "bfcl-models", "noise", RARE),
-  column("mawps", "prompts-mawps", "noise"),
-  column("mawps", "prompts-mawps", "fixed"),
-  column("mawps", "prompts-mawps", "constant"),
-  column("gsm8k", "prompts-gsm8k", "noise"),
-  column("gorilla-docs", "gorilla-docs", "given"),
-  column("feedbackqa", "feedbackqa", "given"),
-  column("skills", "skills", "given"),
-  column("skills", "skills", "noise"),
-  column("skills", "skills", "constant"),
-  column("bfcl-mid", "bfcl-models", "noise", { ...MIDDLING, k: 3 }),
-  column("mawps", "prompts-mawps", "noise", { k: 3 }),
+/** Sets, or parts of one, that the tables compare. */
+const TABLED: readonly (Pick<Column, "name" | "set" | "part"> & {
+  readonly given?: boolean;
+  readonly shown?: readonly number[];
+})[] = [
+  { name: "bfcl-mid", set: "bfcl-models", ...MIDDLING },
+  { name: "bfcl", set: "bfcl-models" },
+  { name: "bfcl-rare", set: "bfcl-models", ...RARE },
+  { name: "mawps", set: "prompts-mawps" },
+  { name: "gsm8k", set: "prompts-gsm8k" },
+  // Their requests have two or three candidates.
+  { name: "gorilla-docs", set: "gorilla-docs", given: true, shown: [1] },
+  { name: "feedbackqa", set: "feedbackqa", given: true, shown: [1] },
+  { name: "skills", set: "skills", given: true },
 ];
+
+/** Every set behind every host, with one and with three memories shown, in the order of the tables. */
+export const COLUMNS: readonly Column[] = TABLED.flatMap(({ name, set, part, given, shown = [1, 3] }) =>
+  shown.flatMap((k) =>
+    (given ? (["given", ...MADE_HOSTS] as const) : MADE_HOSTS).map(
+      (host): Column => ({
+        name: `${name}, ${host}${k > 1 ? `, k = ${k}` : ""}`,
+        set,
+        host,
+        k,
+        ...(part ? { part } : {}),
+      }),
+    ),
+  ),
+);
 
 const WITH_CATEGORIES: readonly RealSetName[] = ["bfcl-models", "skills"];
 

@@ -12,7 +12,7 @@ const LOOK_ROWS = ["similarity", "beta-mean", "contexts", "oar"];
 
 await runBenchmark({
   name: "real",
-  help: "Learners on outcomes that really happened. A look takes a minute, --full half an hour on two cores.",
+  help: "Learners on outcomes that really happened. A look takes two minutes, --full an hour on two cores.",
   versions: () => installedVersions(import.meta.url),
   async measure(full) {
     const seeds = full ? PUBLISHED_SEEDS : [1];

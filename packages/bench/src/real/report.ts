@@ -95,13 +95,26 @@ function columnTable(all: RealResults): string {
   );
 }
 
-/** The best row beside the default and the baseline, with its success. */
-function bestOther(all: RealResults, column: string): string {
-  const best = rowsOf(all, false)
+/** The best row beside the default and the baseline in a column. */
+function bestRow(all: RealResults, column: string): string {
+  return rowsOf(all, false)
     .filter((row) => row !== BASELINE_ROW && row !== DEFAULT_ROW)
-    .map((row) => ({ row, value: mean(both(all, column, row)) }))
-    .reduce<{ row: string; value: number } | undefined>((a, b) => (a && a.value >= b.value ? a : b), undefined);
-  return best ? `${plain(best.value)} \`${best.row}\`` : "";
+    .reduce((a, b) => (mean(both(all, column, a)) >= mean(both(all, column, b)) ? a : b));
+}
+
+const bestOther = (all: RealResults, column: string): string => {
+  const row = bestRow(all, column);
+  return `${average(both(all, column, row))} \`${row}\``;
+};
+
+/** The columns in which the default is behind the best other row, the largest loss first. */
+function losses(all: RealResults): readonly { readonly column: string; readonly row: string; readonly loss: number }[] {
+  return COLUMNS.map(({ name: column }) => {
+    const row = bestRow(all, column);
+    return { column, row, loss: -lead(all, column, row).mean };
+  })
+    .filter(({ loss }) => loss > 0)
+    .sort((a, b) => b.loss - a.loss);
 }
 
 /** The default without and with the category told, and its share of the best per category while it learns. */
@@ -147,19 +160,12 @@ function withoutHost({ name, host }: Column): string {
 }
 
 /** In how many columns the default is ahead of each other row, and the mean difference. */
-function leads(
-  all: RealResults,
-): readonly { row: string; ahead: number; mean: number; worst: { column: string; lead: Interval } }[] {
+function leads(all: RealResults): readonly { readonly row: string; readonly ahead: number; readonly mean: number }[] {
   return rowsOf(all, false)
     .filter((row) => row !== DEFAULT_ROW)
     .map((row) => {
-      const each = COLUMNS.map(({ name }) => ({ column: name, lead: lead(all, name, row) }));
-      return {
-        row,
-        ahead: each.filter((one) => one.lead.mean > 0).length,
-        mean: mean(each.map((one) => one.lead.mean)),
-        worst: each.reduce((low, one) => (one.lead.mean < low.lead.mean ? one : low)),
-      };
+      const each = COLUMNS.map(({ name }) => lead(all, name, row).mean);
+      return { row, ahead: each.filter((one) => one > 0).length, mean: mean(each) };
     });
 }
 
@@ -167,9 +173,12 @@ export function realSummary(all: RealResults): string {
   return [learnerTable(all), columnTable(all), toldTable(all), referenceTable(all)].join("\n\n");
 }
 
+/** Columns that the page names as losses; its table has all. */
+const MOST_LOSSES = 5;
+
 export function realPage(all: Report<RealResults>): string {
   const behind = leads(all).filter((one) => one.mean < 0);
-  const { row, worst } = leads(all).reduce((low, one) => (one.worst.lead.mean < low.worst.lead.mean ? one : low));
+  const lost = losses(all);
   const harmed = COLUMNS.filter(({ name }) => lead(all, name, BASELINE_ROW).mean < 0);
   return `# Real outcomes
 
@@ -178,7 +187,14 @@ A model, a person or a checker has judged each request with each candidate. The 
 ## Where it loses
 
 ${behind.length > 0 ? `- Behind in the mean of all columns: ${behind.map((one) => `\`${one.row}\` by ${plain(-one.mean)}`).join(", ")}.` : "- Behind in the mean of all columns: nowhere."}
-${worst.lead.mean < 0 ? `- Behind in single columns: \`${row}\` by ${plain(-worst.lead.mean)} at most, in ${worst.column}.` : "- Behind in single columns: nowhere."}
+${
+  lost.length > 0
+    ? `- Behind the best other learner of a column in ${lost.length} of ${COLUMNS.length}, most in ${lost
+        .slice(0, MOST_LOSSES)
+        .map(({ column, row, loss }) => `${column} (\`${row}\`, ${plain(loss)})`)
+        .join("; ")}.`
+    : "- Behind the best other learner of a column: nowhere."
+}
 ${harmed.length > 0 ? `- Worse than similarity: ${harmed.map(({ name }) => `${name} ${gainText(lead(all, name, BASELINE_ROW))}`).join("; ")}.` : "- Worse than similarity: nowhere."}
 
 ${learnerTable(all)}

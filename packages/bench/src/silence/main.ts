@@ -14,7 +14,11 @@ const SHORTER: Arm = { name: "one memory fewer", topK: 4 };
 type World = SilenceJob extends infer Job ? (Job extends unknown ? Omit<Job, "arm" | "seed"> : never) : never;
 
 const WORLDS: readonly { readonly name: string; readonly world: World; readonly arms: readonly Arm[] }[] = [
-  ...COLUMNS.filter(({ k }) => k > 1).map(({ name }) => ({ name, world: { column: name }, arms: [ALL, QUIET] })),
+  ...["bfcl-mid, noise, k = 3", "mawps, noise, k = 3"].map((column) => ({
+    name: column,
+    world: { column },
+    arms: [ALL, QUIET],
+  })),
   ...DATASET_NAMES.map((set) => ({
     name: set,
     world: { set, scenario: "main" as const },
