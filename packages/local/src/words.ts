@@ -18,7 +18,8 @@ let segmenter: Intl.Segmenter | undefined;
  * `ascii` tokenizer keeps as one token.
  */
 export function wordsOf(text: string): string[] {
-  const decomposed = text.replace(EXCESS_MARKS, "").normalize("NFKD").replace(ACCENTS, "").replace(UNSEEN, "");
+  // Unseen signs first: they part rows of marks.
+  const decomposed = text.replace(UNSEEN, "").replace(EXCESS_MARKS, "").normalize("NFKD").replace(ACCENTS, "");
   const plain = decomposed.normalize("NFC").toUpperCase().toLowerCase();
   const words: string[] = [];
   for (const word of plain.match(WORD) ?? []) {
