@@ -53,15 +53,15 @@ export function createReportTool(parts: MemoryParts, options: ReportToolOptions 
 }
 
 /**
- * The caller's episode, by its run id and thread: a request context is not reliable, and several agents of a workflow share one run
- * id. A run that this process no longer knows must be the latest of its thread.
+ * The caller's episodes, by its run id and thread, those of runs that it goes on with too: a request context is not reliable, and several
+ * agents of a workflow share one run id. A run that this process no longer knows must be the latest of its thread.
  */
 export async function episodesOf(
   { kit: { engine }, options, shared: { runs } }: MemoryParts,
   { runId, agent, requestContext }: ReportingCaller,
-): Promise<EpisodeOfRun[]> {
+): Promise<readonly EpisodeOfRun[]> {
   const open = runs.ofRunId(runId, agent?.threadId);
-  if (open) return hasRecordedMemories(open) ? [{ episode: open.episode, namespace: open.namespace }] : [];
+  if (open) return (hasRecordedMemories(open) && open.session?.episodes()) || [];
   if (runId === undefined || agent?.threadId === undefined) return [];
   const { threadId, resourceId } = agent;
   const namespace = namespaceOf(options, { threadId, resourceId, requestContext });
