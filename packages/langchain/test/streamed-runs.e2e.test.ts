@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import type { DocumentInterface } from "@langchain/core/documents";
 import {
   type Runnable,
@@ -8,6 +9,8 @@ import {
 } from "@langchain/core/runnables";
 import { describe, expect, it, vi } from "vitest";
 import type { Qavr } from "../src/index.js";
+import { MARKS, markOf } from "../src/marks.js";
+import type { RunTree } from "../src/runs/run-tree.js";
 import { bench, credit, nothingOpen, QUESTION } from "./support/bench.js";
 import { failing as failingNode, graph } from "./support/graph.js";
 
@@ -86,18 +89,47 @@ it.each(WAYS.slice(0, 2))(
 it.each<[way: string, read: (chain: Runnable<string, unknown>, signal: AbortSignal) => Promise<unknown>]>([
   ["stream", (chain, signal) => chain.stream(QUESTION, { signal })],
   ["streamEvents", (chain, signal) => readAll(chain.streamEvents(QUESTION, { signal, version: "v2" }))],
+  [
+    "streamEvents, which are left as well,",
+    async (chain, signal) => {
+      const events = chain.streamEvents(QUESTION, { signal, version: "v2" });
+      await events.next();
+      await once(signal, "abort");
+      await events.return();
+    },
+  ],
 ])("a function that is read by %s and aborted before its first chunk ends without an outcome", async (_way, read) => {
   const { memory, retriever } = await bench();
   const caller = new AbortController();
   const hanging = RunnableLambda.from(async (question: string, config: RunnableConfig) => {
     await retriever.invoke(question, config);
-    caller.abort();
+    caller.abort(new Error("aborted by the caller"));
     return new Promise(() => undefined);
   });
   await expect(read(memory.track(hanging), caller.signal)).rejects.toThrow("aborted");
   await vi.waitFor(async () => expect(await nothingOpen(memory)).toBe(true));
   const { episodes, outcomes } = await memory.status();
   expect([episodes.recorded, outcomes.completed, outcomes.observed]).toEqual([1, 0, 0]);
+});
+
+it("the events of a tracked function are filtered as those of another one", async () => {
+  const { memory, retriever } = await bench();
+  const types: string[] = [];
+  const filter = { includeTypes: ["retriever"] };
+  for await (const { event } of memory.track(answering(retriever)).streamEvents(QUESTION, { version: "v2" }, filter)) {
+    types.push(event);
+  }
+  expect(types).toEqual(["on_retriever_start", "on_retriever_end"]);
+});
+
+it("the inputs of functions whose streams and events have ended, failed or were left are let go", async () => {
+  const { memory, retriever } = await bench();
+  const chain = memory.track(answering(retriever));
+  const opened = async () => [await chain.stream(QUESTION), chain.streamEvents(QUESTION, { version: "v2" })];
+  for (const chunks of await opened()) await readAll(chunks);
+  for (const chunks of await opened()) await chunks.cancel();
+  await expect(memory.track(failing(answering(retriever))).stream(QUESTION)).rejects.toThrow("boom");
+  expect((markOf(memory.handler, MARKS.runTree) as RunTree).starting.size).toBe(0);
 });
 
 it.each(["v1", "v2"] as const)(

@@ -108,6 +108,7 @@ describe("qavr doctor", () => {
       exitCode: 0,
       stdout: "9 runs so far in namespace default: most checks need 50. The ledger is whole.\n",
     });
+    expect((await qavr("doctor", "-s", await ledgerFile({ runs: 30 }))).stdout).toContain("30 runs so far");
   });
 
   it("does not say of a compacted ledger that nothing was found in no entries", async () => {
