@@ -100,3 +100,12 @@ describe("100,000 roots that nobody ends", () => {
     expect(memory.handler.openRuns).toBe(1);
   });
 });
+
+describe("20,000 streams of events that nobody reads", () => {
+  it("have their inputs held in bounded number", async () => {
+    const { memory, retriever } = await bench();
+    const chain = memory.track(retriever.pipe(() => "answer"));
+    for (let run = 0; run < 2 * REMEMBERED_RUNS; run++) chain.streamEvents("payment queue stuck", { version: "v2" });
+    expect(partsOf(memory).runs.starting.size).toBeLessThanOrEqual(REMEMBERED_RUNS);
+  });
+});

@@ -138,8 +138,11 @@ export interface RunTree {
   joined(root: RootRun): void;
   /** The namespaces of a run, also for a while after it closed; those of a trace after its runs have closed. */
   namespacesOf(runId: string): readonly string[];
-  /** The inputs of streams that are about to start: LangChain announces those of functions, maps and retries when they end. */
-  readonly starting: Map<string, unknown>;
+  /**
+   * The inputs of streams that are about to start: LangChain announces those of functions, maps and retries when they end. Bounded, since a
+   * stream of events that nobody reads never starts.
+   */
+  readonly starting: RecentMap<string, unknown>;
   /** The interrupted runs of this process, by the memory's namespace and the alias under which they wait. */
   readonly waiting: RecentMap<string, InterruptedRun>;
   /** Open roots. */
@@ -226,7 +229,7 @@ export function createRunTree({ ttl, maxRoots, clock, sessionOf }: RunTreeOption
       const node = nodes.get(runId);
       return node ? node.root.session.namespaces : (closed.get(runId) ?? traces.get(runId) ?? []);
     },
-    starting: new Map(),
+    starting: recentMap(REMEMBERED_RUNS),
     waiting: recentMap(REMEMBERED_RUNS),
     joined: ({ id, session }) => closed.set(id, session.namespaces),
     get open() {
