@@ -122,6 +122,18 @@ it("the events of a tracked function are filtered as those of another one", asyn
   expect(types).toEqual(["on_retriever_start", "on_retriever_end"]);
 });
 
+it.each(["v1", "v2"] as const)("a tracked branch has the events of an untracked one, version %s", async (version) => {
+  const { memory } = await bench();
+  const echo = RunnableLambda.from((question: string) => question);
+  const branch = RunnableBranch.from<string, string>([[() => true, echo], echo]);
+  const eventsOf = async (chain: typeof branch): Promise<readonly string[]> => {
+    const events: string[] = [];
+    for await (const { event, name } of chain.streamEvents(QUESTION, { version })) events.push(`${event} ${name}`);
+    return events;
+  };
+  expect(await eventsOf(memory.track(branch))).toEqual(await eventsOf(branch));
+});
+
 it("the inputs of functions whose streams and events have ended, failed or were left are let go", async () => {
   const { memory, retriever } = await bench();
   const chain = memory.track(answering(retriever));

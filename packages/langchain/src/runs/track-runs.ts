@@ -155,6 +155,8 @@ function endingLeftStreams<Runnable>(tracked: Runnable, handler: OutcomeHandler,
   const { streamEvents } = streamed;
   if ("bound" in streamed && streamEvents) {
     streamed.streamEvents = (input, options, filter) => {
+      // With a run id of its caller, LangChain drops events of this version.
+      if (options?.version === "v1") return streamEvents.call(streamed, input, options, filter);
       const runId = start(input, options);
       return leavable(streamEvents.call(streamed, input, { ...options, runId }, filter), runId, options);
     };
