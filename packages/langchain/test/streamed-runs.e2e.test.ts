@@ -122,13 +122,14 @@ it("the events of a tracked function are filtered as those of another one", asyn
   expect(types).toEqual(["on_retriever_start", "on_retriever_end"]);
 });
 
-it.each(["v1", "v2"] as const)("a tracked branch has the events of an untracked one, version %s", async (version) => {
+it("a tracked branch has the events of version 1 of an untracked one", async () => {
   const { memory } = await bench();
   const echo = RunnableLambda.from((question: string) => question);
   const branch = RunnableBranch.from<string, string>([[() => true, echo], echo]);
   const eventsOf = async (chain: typeof branch): Promise<readonly string[]> => {
     const events: string[] = [];
-    for await (const { event, name } of chain.streamEvents(QUESTION, { version })) events.push(`${event} ${name}`);
+    for await (const { event, name } of chain.streamEvents(QUESTION, { version: "v1" }))
+      events.push(`${event} ${name}`);
     return events;
   };
   expect(await eventsOf(memory.track(branch))).toEqual(await eventsOf(branch));
