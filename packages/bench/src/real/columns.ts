@@ -38,7 +38,9 @@ const RARE = {
 
 /** Sets, or parts of one, that the tables compare. */
 const TABLED: readonly (Pick<Column, "name" | "set" | "part"> & {
+  /** The set has similarities of its own. @default false */
   readonly given?: boolean;
+  /** Numbers of memories shown. @default one and three */
   readonly shown?: readonly number[];
 })[] = [
   { name: "bfcl-mid", set: "bfcl-models", ...MIDDLING },
