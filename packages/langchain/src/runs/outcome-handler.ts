@@ -68,6 +68,8 @@ export class OutcomeHandler extends BaseCallbackHandler {
   ): void {
     const { starting } = this.#parts.runs;
     const announced = unwrapped(inputs, "input");
+    const input = announced === "" && starting.has(runId) ? unwrapped(starting.get(runId), "input") : announced;
+    starting.delete(runId);
     const parent = [fourth, eighth].find((id) => id !== undefined && this.#isRunId(id));
     this.#start({
       id: runId,
@@ -75,7 +77,7 @@ export class OutcomeHandler extends BaseCallbackHandler {
       kind: "chain",
       metadata,
       tags,
-      input: announced === "" && starting.has(runId) ? unwrapped(starting.get(runId), "input") : announced,
+      input,
       parts: partsOfRun(chain, tags),
     });
     if (fourth === "prompt" || seventh === "prompt") this.#parts.prompts.name({ id: runId, metadata });

@@ -139,8 +139,8 @@ export interface RunTree {
   /** The namespaces of a run, also for a while after it closed; those of a trace after its runs have closed. */
   namespacesOf(runId: string): readonly string[];
   /**
-   * The inputs of streams that are about to start: LangChain announces those of functions, maps and retries when they end. Bounded, since a
-   * stream of events that nobody reads never starts.
+   * The inputs of streams until their runs start: LangChain announces those of functions, maps and retries when they end. Bounded, since
+   * an aborted stream may never start.
    */
   readonly starting: RecentMap<string, unknown>;
   /** The interrupted runs of this process, by the memory's namespace and the alias under which they wait. */

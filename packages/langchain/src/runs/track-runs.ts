@@ -116,12 +116,9 @@ function endingLeftStreams<Runnable>(tracked: Runnable, handler: OutcomeHandler,
           } catch (error) {
             await endAborted(runId, error, options?.signal);
             throw error;
-          } finally {
-            runs.starting.delete(runId);
           }
         },
         async cancel() {
-          runs.starting.delete(runId);
           try {
             await chunks.return?.();
           } finally {
@@ -141,14 +138,11 @@ function endingLeftStreams<Runnable>(tracked: Runnable, handler: OutcomeHandler,
     // A graph whose events are encoded encodes its chunks as well, stops at the first one and announces no end.
     const given = options?.version ? { ...options, runId, encoding: undefined } : { ...options, runId };
     try {
-      // It has started when the stream is there.
       const chunks = await stream.call(streamed, input, given);
       return typeof chunks?.next === "function" ? leavable(chunks, runId, options) : chunks;
     } catch (error) {
       await endAborted(runId, error, options?.signal);
       throw error;
-    } finally {
-      runs.starting.delete(runId);
     }
   };
   // A binding asks the runnable inside it for events, which reads a stream of its own.
