@@ -45,6 +45,7 @@ export {
   sizeOfSkill,
   withinBudget,
 } from "./described.js";
+export { withoutExcessMarks } from "./excess-marks.js";
 export { type ReadMemory, type RunTexts, shortInput, type ToolStep } from "./find-used.js";
 export { groupIn, toLabel } from "./label.js";
 export { createLog, type LineFields, type Log, SHARED_LOG_CODES, type SharedLogCode } from "./log-codes.js";

@@ -1,3 +1,5 @@
+import { withoutExcessMarks } from "@qavr/core/adapter";
+
 /** English words that say nothing about a request's subject; a fragment of these alone is no keyword. */
 const STOP_WORDS = new Set(
   "a an and any are as at be by can do does for from had has have help how i if in into is it its me my not of on or our out please so that the their them then there these they this to up us use used using want was we were what when where which who will with you your".split(
@@ -65,11 +67,8 @@ function joins(left: string | undefined, right: string | undefined): boolean {
   return isSpaced(left) && isSpaced(right);
 }
 
-/** Marks behind 32 others in a row; no language has as many. To order marks takes the square of their number. `ﾞ` and `ﾟ` become marks. */
-const EXCESS_MARKS = /(?<=[\p{M}ﾞﾟ]{32})[\p{M}ﾞﾟ]+/gu;
-
 /** Capitals first, as those of straße are STRASSE. İ has no small letter of its own. */
 function plain(text: string): string {
-  const capitals = text.replace(EXCESS_MARKS, "").normalize("NFKC").replaceAll("İ", "I").toUpperCase();
+  const capitals = withoutExcessMarks(text).normalize("NFKC").replaceAll("İ", "I").toUpperCase();
   return capitals.toLowerCase().replace(/\s+/g, " ").trim();
 }
