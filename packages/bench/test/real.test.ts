@@ -147,7 +147,7 @@ describe("benchmark of real outcomes", () => {
     expect(page).toContain("- Behind in the mean of all columns: `beta-mean` by 0.090.");
     expect(page).toContain("- Worse than similarity: nowhere.");
     expect(page).toContain(
-      "- Behind the best other learner of a column in 46 of 46, most in bfcl-mid, noise (`beta-mean`, 0.090); bfcl-mid, fixed (",
+      "- Behind the best other learner of a column in 46 of 46. The largest losses: bfcl-mid, noise (`beta-mean`, 0.090); bfcl-mid, fixed (",
     );
     expect(page).toMatch(/\| beta-mean +\| +0\.700 \| +0\.700 \| +46 \|/);
     expect(page).toMatch(/\| skills, given +\| +0\.500 \| 0\.700 `beta-mean` \| +0\.610 \|/);

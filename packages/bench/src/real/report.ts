@@ -189,7 +189,7 @@ A model, a person or a checker has judged each request with each candidate. The 
 ${behind.length > 0 ? `- Behind in the mean of all columns: ${behind.map((one) => `\`${one.row}\` by ${plain(-one.mean)}`).join(", ")}.` : "- Behind in the mean of all columns: nowhere."}
 ${
   lost.length > 0
-    ? `- Behind the best other learner of a column in ${lost.length} of ${COLUMNS.length}, most in ${lost
+    ? `- Behind the best other learner of a column in ${lost.length} of ${COLUMNS.length}. The largest losses: ${lost
         .slice(0, MOST_LOSSES)
         .map(({ column, row, loss }) => `${column} (\`${row}\`, ${plain(loss)})`)
         .join("; ")}.`
