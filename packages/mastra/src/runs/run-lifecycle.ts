@@ -197,20 +197,21 @@ export async function joinWaiting(
   run: AgentRun,
   { part, messageList }: Pick<ProcessOutputStreamArgs, "part" | "messageList">,
 ): Promise<void> {
-  const runId =
-    run.mayContinue && run.runId === undefined
-      ? part.runId
-      : part.type === "tool-call"
-        ? answeredRun(part.payload.args, messageList?.get.all.db() ?? [])
-        : undefined;
+  const isSame = run.mayContinue && run.runId === undefined;
+  const runId = isSame ? part.runId : answeredRun(part, messageList);
   if (runId !== undefined) await joinSuspended(parts, run, runId);
 }
 
 /** The run that waits for the answer in a call's arguments. Early versions of Mastra 1 name it, later ones its call. */
-function answeredRun(args: unknown, messages: readonly MastraDBMessage[]): string | undefined {
-  const { resumeData, suspendedToolCallId, suspendedToolRunId } = (args ?? {}) as Readonly<Record<string, unknown>>;
+function answeredRun(
+  part: ProcessOutputStreamArgs["part"],
+  messageList: ProcessOutputStreamArgs["messageList"],
+): string | undefined {
+  if (part.type !== "tool-call") return undefined;
+  const { resumeData, suspendedToolCallId, suspendedToolRunId } = (part.payload.args ?? {}) as Record<string, unknown>;
   if (resumeData == null) return undefined;
-  return messages
+  return messageList?.get.all
+    .db()
     .flatMap(({ content }) => waitingCalls(content?.metadata))
     .find(({ callId, runId }) => callId === suspendedToolCallId || runId === suspendedToolRunId)?.runId;
 }
